@@ -1,0 +1,1 @@
+"""qindex_pipeline: a RAG index of questions, built by a batch pipeline on Dagster."""

@@ -1,0 +1,103 @@
+"""Clients of the model providers, opened one way, and their errors as one clear line each.
+
+Retries are the SDKs' own: they honour Retry-After and back off with jitter.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from qindex_pipeline.errors import UsageError, WorkError
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
+    from openai import OpenAI
+
+    from qindex_pipeline.settings import Settings
+
+KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+
+def anthropic_client(settings: "Settings") -> "Anthropic":
+    """A client for `anthropic:` models. Raises UsageError when ANTHROPIC_API_KEY is missing."""
+    from anthropic import Anthropic
+
+    if settings.anthropic_api_key is None:
+        raise _missing_key("anthropic")
+    return Anthropic(
+        api_key=settings.anthropic_api_key.get_secret_value(),
+        base_url=settings.anthropic_base_url,
+        max_retries=settings.llm_retries,
+        timeout=settings.llm_timeout,
+    )
+
+
+def openai_client(provider: str, settings: "Settings") -> "OpenAI":
+    """A client for `openai:` or `ollama:` models.
+
+    A server named by QINDEX_OPENAI_BASE_URL may need no key; OpenAI itself does, and its absence
+    raises UsageError.
+    """
+    from openai import OpenAI
+
+    if provider == "ollama":
+        base_url, key = settings.ollama_url.rstrip("/") + "/v1", "ollama"
+    else:
+        base_url = settings.openai_base_url
+        if settings.openai_api_key is not None:
+            key = settings.openai_api_key.get_secret_value()
+        elif base_url is not None:
+            key = "none"
+        else:
+            raise _missing_key("openai")
+    return OpenAI(
+        api_key=key,
+        base_url=base_url,
+        max_retries=settings.llm_retries,
+        timeout=settings.llm_timeout,
+    )
+
+
+def _missing_key(provider: str) -> UsageError:
+    return UsageError(
+        f"{KEY_VARIABLES[provider]} is not set, and the {provider} models need it: set it, or "
+        "QINDEX_PROFILE=offline for no key at all"
+    )
+
+
+@contextmanager
+def provider_errors(provider: str, model: str) -> Generator[None]:
+    """Turn an SDK's exception into a WorkError that says which key, model or address to mend."""
+    try:
+        yield
+    except _sdk_error(provider) as error:
+        status = getattr(error, "status_code", None)
+        raise WorkError(_explain(provider, model, status, error)) from error
+
+
+def _sdk_error(provider: str) -> type[Exception]:
+    if provider == "anthropic":
+        from anthropic import AnthropicError
+
+        return AnthropicError
+    from openai import OpenAIError
+
+    return OpenAIError
+
+
+def _explain(provider: str, model: str, status: int | None, error: Exception) -> str:
+    name = f"{provider}:{model}"
+    if status in {401, 403}:
+        variable = KEY_VARIABLES.get(provider, "the key")
+        return f"{name} refused the key (HTTP {status}): check {variable}"
+    if status == 404:
+        remedy = f"`ollama pull {model}`" if provider == "ollama" else "check the model's name"
+        return f"{name} does not exist at this provider (HTTP 404): {remedy}"
+    if status is None:
+        return f"{name} cannot be reached ({_first_line(error)}): is the address right, is it up?"
+    return f"{name} answered HTTP {status}: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return (lines[0] if lines else type(error).__name__)[:200]

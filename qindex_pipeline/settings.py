@@ -1,0 +1,98 @@
+"""The environment, read once into a typed object."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from qindex_pipeline.errors import UsageError
+
+NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_CHROMIUM"})
+"""Variables of our prefix that tests and benchmarks read; they are no settings."""
+
+
+class Settings(BaseSettings):
+    """Every setting, its default and its meaning. Variables are `QINDEX_` + the upper-case name.
+
+    Keys and addresses that other tools name too keep their usual variable: OPENAI_API_KEY,
+    ANTHROPIC_API_KEY, QDRANT_URL, QDRANT_API_KEY.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="QINDEX_", frozen=True, env_ignore_empty=True, extra="ignore"
+    )
+
+    profile: Literal["auto", "api", "local", "offline", "embedded"] = "auto"
+    generator: str | None = Field(default=None, description="provider:model of the generator")
+    embedder: str | None = Field(default=None, description="provider:model of the embedder")
+    answerer: str | None = Field(default=None, description="provider:model of the answerer")
+
+    data: str = Field(default="data", description="folder or fsspec URL of the Parquet tables")
+    state: Path | None = Field(default=None, description="local folder; default <data>/state")
+    sites: Path = Field(default=Path("sites.yaml"), description="the sites file")
+    schedule: str = Field(default="0 2 * * *", description="cron of the nightly run, UTC")
+
+    collection_name: str | None = Field(default=None, description="alias of the collection")
+    embed_dim: int | None = Field(default=None, ge=1, description="checked against the model")
+    chunk_size: int = Field(default=500, ge=4, description="max words of a chunk = this // 4")
+    chunk_overlap: int = Field(default=100, ge=0, description="characters, at most")
+    top_k: int = Field(default=3, ge=1, le=50, description="results of an answer")
+    confidence_threshold: float | None = Field(default=None, ge=-1, le=1)
+    max_questions: int = Field(default=8, ge=1, le=50, description="questions a chunk, at most")
+
+    llm_concurrency: int = Field(default=4, ge=1, description="calls in flight")
+    llm_retries: int = Field(default=4, ge=0, description="retries of a call, by the SDK")
+    llm_timeout: float = Field(default=120.0, gt=0, description="seconds a call may take")
+    openai_base_url: str | None = Field(default=None, description="any OpenAI-compatible server")
+    anthropic_base_url: str | None = Field(default=None, description="another Anthropic endpoint")
+    ollama_url: str = "http://127.0.0.1:11434"
+
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    anthropic_api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
+    qdrant_url: str | None = Field(default=None, validation_alias="QDRANT_URL")
+    qdrant_api_key: SecretStr | None = Field(default=None, validation_alias="QDRANT_API_KEY")
+
+    @classmethod
+    def from_env(cls) -> Self:
+        """Read the environment. Raises UsageError naming the variable that is wrong."""
+        try:
+            settings = cls()
+        except ValidationError as error:
+            detail = error.errors()[0]
+            name = str(detail["loc"][0])
+            variable = name if name.isupper() else f"QINDEX_{name.upper()}"
+            raise UsageError(f"{variable}={detail['input']!r}: {detail['msg']}") from None
+        if "://" in settings.data and not settings.qdrant_url:
+            raise UsageError(
+                f"QINDEX_DATA={settings.data} is an object store: set QDRANT_URL too, the embedded "
+                "engine needs a local folder"
+            )
+        return settings
+
+    @property
+    def state_dir(self) -> Path:
+        """Local folder for what needs rename, append and locks."""
+        if self.state is not None:
+            return self.state
+        if "://" in self.data:
+            return Path("data/state")
+        return Path(self.data) / "state"
+
+
+def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Lines about `QINDEX_` variables that are no settings, with the nearest that is one."""
+    known = {
+        f"QINDEX_{name.upper()}"
+        for name, field in Settings.model_fields.items()
+        if field.validation_alias is None
+    } | NOT_SETTINGS
+    lines: list[str] = []
+    for name in sorted(environment):
+        if name.startswith("QINDEX_") and name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            lines.append(f"{name} is not a setting" + (f"; {close[0]}?" if close else ""))
+    return lines

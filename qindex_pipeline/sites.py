@@ -1,0 +1,162 @@
+"""The sites file: which docs sites there are. Its keys are the Dagster partition keys.
+
+Reading gives `Site` models; adding and removing keeps the comments of the file.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from qindex_pipeline.errors import UsageError
+
+KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
+
+
+class Site(BaseModel):
+    """One docs site. Either `start_url` or `folder` says where its pages are.
+
+    A `folder` is a built site on disk; its pages carry `base_url` in ids and citations.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    start_url: str = Field(default="", description="where the crawl begins")
+    folder: Path | None = Field(default=None, description="a built site on disk")
+    base_url: str = Field(default="", description="the address of a folder's pages")
+    max_pages: int = Field(default=30, ge=1, description="pages stored at most")
+    path_prefixes: tuple[str, ...] = Field(default=(), description="() = the whole host")
+    render: Literal["http"] = Field(default="http", description="how pages are fetched")
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        check_key(self.key)
+        if bool(self.start_url) == (self.folder is not None):
+            raise ValueError("give either start_url or folder")
+        if self.start_url and (
+            urlsplit(self.start_url).scheme not in {"http", "https"}
+            or not urlsplit(self.start_url).hostname
+        ):
+            raise ValueError(f"start_url {self.start_url!r} is not an http(s) address")
+        return self
+
+    @property
+    def public_url(self) -> str:
+        """The address under which the site's pages are cited."""
+        if self.folder is None:
+            return self.start_url
+        return (self.base_url or f"http://{self.key}/").rstrip("/") + "/"
+
+
+def check_key(key: str) -> str:
+    """Return `key`, or raise UsageError when it cannot be a partition key and a file name."""
+    if not KEY.fullmatch(key):
+        raise UsageError(
+            f"site key {key!r} is not valid: use a-z, 0-9, '.' and '-', at most 63 characters, "
+            "beginning with a letter or digit"
+        )
+    return key
+
+
+def load_sites(path: Path) -> dict[str, Site]:
+    """Read the sites file into models, in the file's order.
+
+    A folder is taken relative to the file. Raises UsageError naming the file, the site and
+    the option that is wrong. A file that does not exist holds no site.
+    """
+    sites = _read(path).get("sites") or {}
+    if not isinstance(sites, Mapping):
+        raise UsageError(f"{path}: `sites` must map site keys to options")
+    return {str(key): _site(path, str(key), options) for key, options in sites.items()}
+
+
+def _site(path: Path, key: str, options: object) -> Site:
+    if not isinstance(options, Mapping):
+        raise UsageError(f"{path}: site {key!r} needs options, at least start_url")
+    values: dict[str, Any] = {str(name): value for name, value in options.items()}
+    if "folder" in values:
+        values["folder"] = path.parent / str(values["folder"])
+    try:
+        return Site(key=key, **values)
+    except ValidationError as error:
+        raise UsageError(f"{path}: site {key!r}: {_first(error)}") from None
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors()[0]
+    name = ".".join(str(part) for part in detail["loc"])
+    if detail["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(name, Site.model_fields, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        return f"unknown option {name!r}{hint}"
+    return f"{name}: {detail['msg']}" if name else detail["msg"].removeprefix("Value error, ")
+
+
+def add_site(path: Path, site: Site) -> None:
+    """Add `site` to the file, keeping its comments; replace the options of a known key."""
+    document = _read(path)
+    if not document.get("sites"):
+        document["sites"] = {}
+    given = site.model_dump(exclude_defaults=True, exclude={"key"}, mode="json")
+    if site.folder is not None:
+        given["folder"] = str(site.folder.resolve())
+    document["sites"][site.key] = given | {"max_pages": site.max_pages}
+    _write(path, document)
+
+
+def remove_site(path: Path, key: str) -> None:
+    """Take a site out of the file. Raises UsageError when it is not in it."""
+    document = _read(path)
+    if key not in (document.get("sites") or {}):
+        raise UsageError(f"{path} has no site {key!r}; `qindex sites list` shows what it has")
+    del document["sites"][key]
+    _write(path, document)
+
+
+def new_key(url: str, taken: Mapping[str, Site]) -> str:
+    """The key of a new site: its host, a port as `-8000`, the first path segment when taken.
+
+    A site that is in the file already under this start URL keeps its key.
+    """
+    for key, site in taken.items():
+        if site.start_url == url:
+            return key
+    parts = urlsplit(url)
+    key = (parts.hostname or "") + (f"-{parts.port}" if parts.port else "")
+    if key in taken:
+        segment = next((part for part in parts.path.split("/") if part), "")
+        key = f"{key}-{re.sub(r'[^a-z0-9.-]+', '-', segment.lower())}".strip("-")
+    return check_key(re.sub(r"[^a-z0-9.-]+", "-", key.lower())[:63])
+
+
+def _read(path: Path) -> Any:
+    if not path.exists():
+        return {"sites": {}}
+    try:
+        document = YAML().load(path.read_text(encoding="utf-8"))
+    except (YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        raise UsageError(f"{path}{where} is not valid YAML; mend it or restore it") from None
+    if document is None:
+        return {"sites": {}}
+    if not isinstance(document, Mapping) or "sites" not in document:
+        raise UsageError(f"{path} must begin with `sites:`, then one key per site")
+    return document
+
+
+def _write(path: Path, document: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        YAML().dump(document, file)
+    temporary.replace(path)

@@ -1,0 +1,114 @@
+"""Parquet files, one per table and site: `<root>/<table>/<site key>.parquet`.
+
+Writing is atomic: a local file appears by rename, an object by one put. Reading and writing
+both hold the rows against the table's declared schema.
+"""
+
+import os
+import uuid
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from qindex_pipeline.errors import WorkError
+from qindex_pipeline.tables import Table, check_version, to_arrow
+
+
+class MissingTableError(WorkError):
+    """A table that a stage needs has not been written for this site."""
+
+
+class ParquetStore:
+    """The tables under one data root, a local folder or any fsspec URL."""
+
+    def __init__(self, root: str) -> None:
+        """Address the tables under `root`; nothing is created before the first write."""
+        self._files, path = fsspec.core.url_to_fs(root)
+        self._root = str(path)
+        self._local = "file" in _protocols(self._files)
+
+    def path(self, table: Table, site: str) -> str:
+        """Where the table of `site` lies; keys may contain dots."""
+        return f"{self._root}/{table.name}/{site}.parquet"
+
+    def exists(self, table: Table, site: str) -> bool:
+        """Whether the table has been written for `site`."""
+        return bool(self._files.exists(self.path(table, site)))
+
+    def write(self, table: Table, site: str, rows: Any) -> pa.Table:
+        """Replace the table of `site` as a whole; the old file stands until the new is whole.
+
+        Args:
+            table: Which table.
+            site: Site key.
+            rows: Whatever `tables.to_arrow` takes.
+
+        Returns:
+            The rows as they were written.
+        """
+        arrow = to_arrow(table, rows).cast(table.stamped_schema)
+        path = self.path(table, site)
+        if self._local:
+            _write_local(Path(path), arrow)
+        else:
+            sink = pa.BufferOutputStream()
+            pq.write_table(arrow, sink, compression="zstd")
+            self._files.pipe_file(path, sink.getvalue().to_pybytes())
+        return arrow
+
+    def read(self, table: Table, site: str) -> pa.Table:
+        """Read the table of `site`.
+
+        Raises MissingTableError naming table, site and path, and SchemaError for another version.
+        """
+        path = self.path(table, site)
+        try:
+            with self._files.open(path, "rb") as file:
+                arrow = pq.read_table(file)
+        except FileNotFoundError:
+            raise MissingTableError(
+                f"{table.name} of site {site!r} has not been materialised: {path} does not "
+                f"exist; run the chain for this site first (`qindex ingest`)"
+            ) from None
+        except pa.ArrowInvalid as error:
+            raise WorkError(
+                f"{path} is not a readable Parquet file ({str(error).splitlines()[0]}); delete it "
+                f"and materialise {table.name} for site {site!r} again"
+            ) from None
+        check_version(table, arrow.schema, path)
+        return to_arrow(table, arrow)
+
+    def first(self, table: Table, site: str, column: str) -> Any:
+        """The first row's value of one column, or None without a table or a row."""
+        if not self.exists(table, site):
+            return None
+        with self._files.open(self.path(table, site), "rb") as file:
+            for batch in pq.ParquetFile(file).iter_batches(batch_size=1, columns=[column]):
+                return batch.column(0)[0].as_py()
+        return None
+
+    def delete(self, table: Table, site: str) -> None:
+        """Remove the table of `site` if it is there."""
+        if self.exists(table, site):
+            self._files.rm_file(self.path(table, site))
+
+
+def _protocols(files: Any) -> tuple[str, ...]:
+    protocol = files.protocol
+    return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+
+
+def _write_local(path: Path, arrow: pa.Table) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            pq.write_table(arrow, file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,255 @@
+"""One declared schema per table: column, type, and what the column means.
+
+What a stage writes and the next one reads is held against these schemas. Rows travel as
+dataclasses inside a stage, as pandas DataFrames with Arrow dtypes between assets, and as
+Parquet on disk. Raise a table's `version` with every change of its columns.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from qindex_pipeline.errors import WorkError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_VERSION_KEY = b"qindex.schema_version"
+_TIME = pa.timestamp("us", tz="UTC")
+
+
+class SchemaError(WorkError):
+    """Rows that do not have their table's shape; the text names table and column."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's name, the version of its schema, and the schema."""
+
+    name: str
+    version: int
+    schema: pa.Schema
+
+    @property
+    def stamped_schema(self) -> pa.Schema:
+        """The schema with the version in its metadata, as it is written to disk."""
+        return self.schema.with_metadata({_VERSION_KEY: str(self.version).encode()})
+
+
+def _column(name: str, kind: pa.DataType, doc: str, *, nullable: bool = False) -> pa.Field:
+    return pa.field(name, kind, nullable=nullable, metadata={"doc": doc})
+
+
+def _optional(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    return _column(name, kind, doc, nullable=True)
+
+
+_TEXTS = pa.list_(pa.string())
+_HEADINGS = pa.list_(
+    pa.struct([("level", pa.int8()), ("text", pa.string()), ("anchor", pa.string())])
+)
+
+RAW_PAGES = Table(
+    "raw_pages",
+    1,
+    pa.schema(
+        [
+            _column("site", pa.string(), "site key"),
+            _column("url", pa.string(), "normalised URL that was requested"),
+            _optional("final_url", pa.string(), "where the redirects ended"),
+            _optional("canonical_url", pa.string(), "in-scope rel=canonical, else final_url"),
+            _column("page_id", pa.string(), "hash of site and canonical URL"),
+            _optional("parent_url", pa.string(), "the page whose link led here"),
+            _column("depth", pa.int16(), "links from the start page"),
+            _column("discovered_by", pa.string(), "start, known or link"),
+            _column("outcome", pa.string(), "ok, or why the page was not stored"),
+            _optional("status", pa.int16(), "HTTP status of the last response"),
+            _optional("content_type", pa.string(), "media type"),
+            _optional("charset", pa.string(), "encoding that was used"),
+            _optional("etag", pa.string(), "validator for the next conditional request"),
+            _optional("last_modified", pa.string(), "validator for the next conditional request"),
+            _optional("response_bytes", pa.int64(), "size of the body"),
+            _column("elapsed_ms", pa.int32(), "from request to parsed body, in ms"),
+            _column("fetched_at", _TIME, "when the page was requested"),
+            _optional("content_hash", pa.string(), "hash of the chosen markdown"),
+            _optional("lang", pa.string(), "html lang attribute"),
+            _optional("title", pa.string(), "page title without the site's suffix"),
+            _optional("h1", pa.string(), "first H1 of the main content"),
+            _optional("page_summary", pa.string(), "first real paragraph, at most 300 chars"),
+            _optional("markdown", pa.large_string(), "the chosen markdown"),
+            _optional("raw_markdown", pa.large_string(), "markdown of the whole page"),
+            _optional("chosen", pa.string(), "main, fit or raw"),
+            _optional("chosen_reason", pa.string(), "why that markdown was chosen"),
+            _optional("selector", pa.string(), "selector that found the main content"),
+            _optional("raw_words", pa.int32(), "words of raw_markdown"),
+            _optional("main_words", pa.int32(), "words of the main content"),
+            _optional("nav_ratio", pa.float32(), "raw words / words of the fit markdown"),
+            _optional("headings", _HEADINGS, "headings of the main content with their anchors"),
+            _optional("links", _TEXTS, "in-scope links, sorted"),
+            _optional("error", pa.string(), "one line, at most 300 chars"),
+        ]
+    ),
+)
+
+CHUNKS = Table(
+    "chunks",
+    1,
+    pa.schema(
+        [
+            _column("site", pa.string(), "site key"),
+            _column("chunk_id", pa.string(), "hash of page, heading path, text, occurrence"),
+            _column("page_id", pa.string(), "the page it stands on"),
+            _column("url", pa.string(), "canonical URL of the page"),
+            _optional("anchor", pa.string(), "anchor of the nearest heading above"),
+            _column("title", pa.string(), "page label: H1, else title"),
+            _column("heading_path", _TEXTS, "headings above, outermost first"),
+            _column("chunk_index", pa.int32(), "position on the page, from 0"),
+            _column("kind", pa.string(), "full_page, section or part"),
+            _column("text", pa.large_string(), "the chunk's own text"),
+            _column("overlap", pa.large_string(), "end of the previous chunk, or empty"),
+            _column("text_for_llm", pa.large_string(), "prefix + overlap + text"),
+            _column("n_words", pa.int32(), "words of text"),
+            _column("part", pa.int16(), "number of this part of a split block, from 1"),
+            _column("parts", pa.int16(), "parts of the split block, 1 = not split"),
+            _column("start_line", pa.int32(), "first line in the normalised markdown"),
+            _column("end_line", pa.int32(), "line behind the last one"),
+            _column("start_char", pa.int64(), "first character in the normalised markdown"),
+            _column("end_char", pa.int64(), "character behind the last one"),
+            _column("has_code", pa.bool_(), "holds a code block"),
+            _optional("lang", pa.string(), "language of the page"),
+        ]
+    ),
+)
+
+_CANDIDATE = [
+    _column("site", pa.string(), "site key"),
+    _column("question_id", pa.string(), "hash of chunk and normalised question"),
+    _column("chunk_id", pa.string(), "the chunk that answers it"),
+    _column("question", pa.string(), "the question"),
+    _column("evidence", pa.large_string(), "verbatim words of the chunk that answer it"),
+    _column("generator", pa.string(), "who proposed it, as provider:model"),
+    _column("prompt_version", pa.string(), "version of the prompt or of the rules"),
+    _column("input_hash", pa.string(), "hash of all that the generator was given"),
+    _column("tokens_in", pa.int32(), "prompt tokens of the chunk's call, on its first row"),
+    _column("tokens_out", pa.int32(), "answer tokens of the chunk's call, on its first row"),
+    _optional("cost_usd", pa.float64(), "price of the chunk's call, on its first row"),
+    _column("created_at", _TIME, "when the generator answered"),
+]
+
+CANDIDATE_QUESTIONS = Table("candidate_questions", 1, pa.schema(_CANDIDATE))
+
+GROUNDED_QUESTIONS = Table(
+    "grounded_questions",
+    1,
+    pa.schema(
+        [
+            *_CANDIDATE,
+            _column("accepted", pa.bool_(), "passed every filter"),
+            _optional("reject_reason", pa.string(), "name of the filter that rejected it"),
+            _column("shared_words", _TEXTS, "words of >4 characters shared with the chunk"),
+            _optional("round_trip_rank", pa.int32(), "rank of its own chunk, where computed"),
+            _optional("duplicate_of", pa.string(), "question_id that it repeats"),
+        ]
+    ),
+)
+
+EMBEDDINGS = Table(
+    "embeddings",
+    1,
+    pa.schema(
+        [
+            _column("site", pa.string(), "site key"),
+            _column("point_id", pa.string(), "UUID of the point in the collection"),
+            _column("kind", pa.string(), "question or passage"),
+            _column("chunk_id", pa.string(), "the chunk it belongs to"),
+            _optional("question_id", pa.string(), "the question, for kind question"),
+            _column("window", pa.int16(), "number of the chunk's window, from 0"),
+            _column("text", pa.large_string(), "exactly what was embedded"),
+            _column("text_hash", pa.string(), "hash of text"),
+            _column("embedder", pa.string(), "who embedded it, as provider:model"),
+            _column("fingerprint", pa.string(), "digest of the embedding fingerprint"),
+            _column("vector", pa.list_(pa.float32()), "unit vector"),
+        ]
+    ),
+)
+
+TABLES = {
+    table.name: table
+    for table in (RAW_PAGES, CHUNKS, CANDIDATE_QUESTIONS, GROUNDED_QUESTIONS, EMBEDDINGS)
+}
+"""Every table by its name, in the order in which data flows."""
+
+
+def to_arrow(table: Table, rows: "Iterable[object] | pd.DataFrame | pa.Table") -> pa.Table:
+    """Dataclass rows, mappings, a DataFrame or an Arrow table, as an Arrow table of `table`.
+
+    Raises SchemaError naming table and column when a column is missing, unknown, of another
+    type, or null where it must not be.
+    """
+    if isinstance(rows, pa.Table):
+        return _conform(table, rows)
+    if hasattr(rows, "columns"):
+        return _conform(table, pa.Table.from_pandas(rows, preserve_index=False))
+    records = [_record(row) for row in rows]  # pyright: ignore[reportGeneralTypeIssues]
+    if records:
+        _require_columns(table, list(records[0]))
+    try:
+        arrow = pa.Table.from_pylist(records, schema=table.schema)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise SchemaError(f"table {table.name}: {_one_line(error)}") from None
+    return _conform(table, arrow)
+
+
+def to_frame(table: Table, rows: Iterable[object]) -> "pd.DataFrame":
+    """Rows as a DataFrame with Arrow dtypes, checked against the schema of `table`."""
+    import pandas as pd
+
+    return to_arrow(table, rows).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def to_rows(table: Table, frame: "pd.DataFrame | pa.Table") -> list[dict[str, Any]]:
+    """The rows of a frame as plain dictionaries, checked against the schema of `table`."""
+    return to_arrow(table, frame).to_pylist()
+
+
+def check_version(table: Table, schema: pa.Schema, where: str) -> None:
+    """Refuse a stored table whose schema has another version, naming it and what to do."""
+    found = (schema.metadata or {}).get(_VERSION_KEY, b"none").decode()
+    if found != str(table.version):
+        raise SchemaError(
+            f"{where} has schema version {found}, this release reads version {table.version} of "
+            f"{table.name}: materialise {table.name} for this site again"
+        )
+
+
+def _record(row: object) -> dict[str, Any]:
+    if is_dataclass(row) and not isinstance(row, type):
+        return {field.name: getattr(row, field.name) for field in fields(row)}
+    if isinstance(row, Mapping):
+        return dict(row)
+    raise SchemaError(f"a row must be a dataclass or a mapping, not {type(row).__name__}")
+
+
+def _require_columns(table: Table, names: list[str]) -> None:
+    missing = [name for name in table.schema.names if name not in names]
+    unknown = [name for name in names if name not in table.schema.names]
+    if missing or unknown:
+        raise SchemaError(f"table {table.name}: missing columns {missing}, unknown {unknown}")
+
+
+def _conform(table: Table, arrow: pa.Table) -> pa.Table:
+    _require_columns(table, arrow.schema.names)
+    try:
+        arrow = arrow.select(table.schema.names).cast(table.schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise SchemaError(f"table {table.name}: {_one_line(error)}") from None
+    for field in table.schema:
+        if not field.nullable and arrow.column(field.name).null_count:
+            raise SchemaError(f"table {table.name}: column {field.name} holds nulls")
+    return arrow
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
