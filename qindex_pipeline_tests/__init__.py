@@ -1,0 +1,1 @@
+"""Tests of qindex_pipeline."""
