@@ -1,0 +1,1 @@
+"""Stage embeddings: from texts to vectors of one fingerprint."""

