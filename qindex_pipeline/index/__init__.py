@@ -1,0 +1,1 @@
+"""Stage question_index: points, and the engines that hold them."""

@@ -1,0 +1,149 @@
+"""What an index engine is, in qdrant-client's words, and which one the settings name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from qindex_pipeline.embedding.fingerprint import Fingerprint
+from qindex_pipeline.index.points import Point
+from qindex_pipeline.index.sparse import SparseVector
+
+if TYPE_CHECKING:
+    from qindex_pipeline.settings import Settings
+
+SCHEMA_VERSION = 1
+"""Version of the points' layout; the query module refuses another one."""
+
+DENSE, SPARSE = "dense", "bm25"
+"""Names of the collection's vectors."""
+
+PAYLOAD_INDEXES = ("site", "chunk_id", "kind")
+"""Indexed payload keys, created before data; `site` is the tenant."""
+
+UPSERT_BATCH = 256
+"""Points a request: 1,000 points of 1,536 dimensions reach the server's limit of 32 MiB."""
+
+Kind = Literal["question", "passage"]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a collection says of itself."""
+
+    schema_version: int
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True)
+class QueryRequest:
+    """One leg's query: the nearest points of a kind, in one site or in all."""
+
+    vector: list[float] | SparseVector
+    kind: Kind
+    limit: int
+    site: str | None = None
+
+
+@dataclass(frozen=True)
+class ScoredPoint:
+    """A point that a query found."""
+
+    id: str
+    score: float
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What publishing a site did to the collection, in points; `count` is what it now holds."""
+
+    written: int
+    unchanged: int
+    deleted: int
+    count: int
+    collection: str
+    live: bool
+    """Whether readers of the alias see this collection."""
+
+
+class Collection(Protocol):
+    """A published collection, open for reading; safe to hold while the next is published."""
+
+    manifest: Manifest
+    name: str
+
+    def query_batch(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
+        """The hits of each request, best first, in one round trip."""
+        ...
+
+    def retrieve(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Payload by point id, for the ids that exist."""
+        ...
+
+    def sites(self) -> dict[str, int]:
+        """Points by site."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections."""
+        ...
+
+
+class Engine(Protocol):
+    """Where collections live. The alias is COLLECTION_NAME, what it points to is physical."""
+
+    def open(self, alias: str) -> Collection | None:
+        """The collection behind `alias`, or None when nothing was published under it."""
+        ...
+
+    def sync(
+        self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
+    ) -> SyncReport:
+        """Make `points` the only points of `site` in the collection of the manifest's fingerprint.
+
+        Order: upsert, verify, delete what is gone. Raises WorkError, with nothing deleted, when
+        the collection does not hold what was written.
+        """
+        ...
+
+    def remove(self, alias: str, site: str) -> int:
+        """Delete all points of `site` behind `alias`; the number of points deleted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What a sync has to write and to delete."""
+
+    upsert: list[Point]
+    delete: list[str]
+    unchanged: int
+
+    @property
+    def count(self) -> int:
+        """Points of the site once this is done."""
+        return len(self.upsert) + self.unchanged
+
+
+def diff(stored: dict[str, str], wanted: Sequence[Point]) -> Diff:
+    """Compare a site's stored points (content hash by id) with the wanted ones."""
+    upsert = [point for point in wanted if stored.get(point.id) != point.content_hash]
+    ids = {point.id for point in wanted}
+    delete = [identity for identity in stored if identity not in ids]
+    return Diff(upsert, delete, len(wanted) - len(upsert))
+
+
+def physical_name(alias: str, manifest: Manifest) -> str:
+    """The collection's own name: its alias and the digest of its fingerprint."""
+    return f"{alias}__{manifest.fingerprint.digest}"
+
+
+def open_engine(settings: "Settings") -> Engine:
+    """The server engine when QDRANT_URL is set, else the embedded one in the state folder."""
+    if settings.qdrant_url:
+        from qindex_pipeline.index.server import ServerEngine, open_client
+
+        return ServerEngine(open_client(settings))
+    from qindex_pipeline.index.edge import EdgeEngine
+
+    return EdgeEngine(settings.state_dir / "index")

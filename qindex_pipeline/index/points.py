@@ -1,0 +1,107 @@
+"""From the tables to the points of the collection.
+
+A `question` point carries a dense vector; its payload leads to its chunk. A chunk's first
+`passage` point carries the chunk's text, once, and its sparse vector; its id is the chunk_id.
+Further windows of a long chunk carry a dense vector only.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qindex_pipeline.embedding.windows import place
+from qindex_pipeline.ids import content_hash
+from qindex_pipeline.index.sparse import Bm25Model, SparseVector
+
+Row = Mapping[str, Any]
+
+HASH_KEY = "content_hash"
+"""Payload key with the hash of all that a point holds: an unchanged point is not written."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point as both engines take it."""
+
+    id: str
+    vector: list[float]
+    sparse: SparseVector | None
+    payload: dict[str, Any]
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of everything that this point holds."""
+        return self.payload[HASH_KEY]
+
+
+def build_points(
+    chunks: Sequence[Row], questions: Sequence[Row], embeddings: Iterable[Row]
+) -> list[Point]:
+    """The points of one site.
+
+    Args:
+        chunks: Rows of the chunks table.
+        questions: Rows of the grounded_questions table.
+        embeddings: Rows of the embeddings table made from them.
+
+    Returns:
+        One point per row of embeddings, in its order.
+    """
+    chunk_by_id = {chunk["chunk_id"]: chunk for chunk in chunks}
+    question_by_id = {question["question_id"]: question for question in questions}
+    asked: dict[str, list[str]] = defaultdict(list)
+    for question in questions:
+        if question["accepted"]:
+            asked[question["chunk_id"]].append(question["question"])
+    bm25 = Bm25Model()
+    points: list[Point] = []
+    for row in embeddings:
+        chunk = chunk_by_id[row["chunk_id"]]
+        sparse = None
+        if row["kind"] == "question":
+            payload = _question_payload(question_by_id[row["question_id"]])
+        elif row["window"] == 0:
+            payload = _passage_payload(chunk)
+            sparse = bm25.document(_sparse_text(chunk, asked[chunk["chunk_id"]]))
+        else:
+            payload = {"kind": "passage", "site": chunk["site"], "chunk_id": chunk["chunk_id"]}
+        payload[HASH_KEY] = _hash(row, payload, sparse)
+        points.append(Point(row["point_id"], list(row["vector"]), sparse, payload))
+    return points
+
+
+def _question_payload(question: Row) -> dict[str, Any]:
+    return {
+        "kind": "question",
+        "site": question["site"],
+        "chunk_id": question["chunk_id"],
+        "question": question["question"],
+        "evidence": question["evidence"],
+    }
+
+
+def _passage_payload(chunk: Row) -> dict[str, Any]:
+    return {
+        "kind": "passage",
+        "site": chunk["site"],
+        "chunk_id": chunk["chunk_id"],
+        "url": chunk["url"],
+        "anchor": chunk["anchor"],
+        "title": chunk["title"],
+        "heading_path": list(chunk["heading_path"]),
+        "text": chunk["text"],
+    }
+
+
+def _sparse_text(chunk: Row, asked: Sequence[str]) -> str:
+    """Document expansion: title, headings and text, and the questions that the chunk answers."""
+    return "\n".join([place(chunk["title"], chunk["heading_path"]), chunk["text"], *asked])
+
+
+def _hash(row: Row, payload: Mapping[str, Any], sparse: SparseVector | None) -> str:
+    weights = "" if sparse is None else json.dumps([sparse.indices, sparse.values])
+    return content_hash(
+        row["fingerprint"], row["text_hash"], json.dumps(payload, sort_keys=True), weights
+    )
