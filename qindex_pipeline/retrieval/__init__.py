@@ -1,0 +1,1 @@
+"""From a user's question to ranked, judged chunks."""

@@ -1,0 +1,105 @@
+"""From the legs' hits to one ranking of chunks, and how sure it is of each.
+
+The score orders, the confidence judges: a fused score has no absolute meaning, so only a
+cosine is ever compared with a threshold.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from qindex_pipeline.retrieval.legs import Hits, Leg
+
+DENSE_WEIGHT, BM25_WEIGHT = 0.8, 0.2
+"""One weight set for every corpus (design, retrieval section): the best BM25 weight lies between
+0.05 and 0.5 by corpus; 0.2 is sound on all that were measured."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A chunk in the ranking.
+
+    Attributes:
+        chunk_id: The chunk.
+        score: Orders the chunks of one query; comparable with nothing else.
+        confidence: The best cosine of its points, in [-1, 1]; what a threshold judges.
+        legs: Each asked leg's own score, None where the leg did not return the chunk.
+        question: Payload of its best question point, if the question leg returned one.
+    """
+
+    chunk_id: str
+    score: float
+    confidence: float
+    legs: Mapping[Leg, float | None]
+    question: Mapping[str, Any] | None
+
+
+def fuse(hits: Hits, legs: Sequence[Leg]) -> list[Ranked]:
+    """Rank every chunk that a leg returned, best first; ties by chunk_id.
+
+    dense = passage + question, each the best cosine of the chunk's points; a leg that did not
+    return the chunk counts with the lowest cosine that it returned. score = 0.8 · scaled(dense)
+    + 0.2 · scaled(bm25), scaled = min-max over the candidates, 0 where BM25 did not return the
+    chunk. With fewer legs the score is what is left of that sum.
+
+    Args:
+        hits: Best hit by chunk, per asked leg; may hold more legs than rank.
+        legs: The legs that rank.
+    """
+    candidates = sorted({chunk for leg in legs for chunk in hits[leg]})
+    dense_legs: list[Leg] = [leg for leg in legs if leg != "bm25"]
+    dense = {chunk: sum(_cosine(hits, leg, chunk) for leg in dense_legs) for chunk in candidates}
+    scores = dense
+    if "bm25" in legs:
+        sparse = {chunk: hit.score for chunk, hit in hits["bm25"].items()}
+        scores = _mix(dense, sparse, candidates) if dense_legs else sparse
+    ranked = [
+        Ranked(
+            chunk_id=chunk,
+            score=scores[chunk],
+            confidence=_confidence(hits, chunk),
+            legs={leg: hit.score if (hit := hits[leg].get(chunk)) else None for leg in legs},
+            question=_question(hits, chunk),
+        )
+        for chunk in candidates
+    ]
+    return sorted(ranked, key=lambda item: (-item.score, item.chunk_id))
+
+
+def _mix(
+    dense: Mapping[str, float], sparse: Mapping[str, float], candidates: Sequence[str]
+) -> dict[str, float]:
+    scaled_dense, scaled_sparse = _scaled(dense), _scaled(sparse)
+    return {
+        chunk: DENSE_WEIGHT * scaled_dense[chunk] + BM25_WEIGHT * scaled_sparse.get(chunk, 0.0)
+        for chunk in candidates
+    }
+
+
+def _scaled(scores: Mapping[str, float]) -> dict[str, float]:
+    """Min-max to [0, 1]; scores that are all equal are all 1."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    if high == low:
+        return dict.fromkeys(scores, 1.0)
+    return {chunk: (score - low) / (high - low) for chunk, score in scores.items()}
+
+
+def _cosine(hits: Hits, leg: Leg, chunk: str) -> float:
+    found = hits[leg]
+    if chunk in found:
+        return found[chunk].score
+    return min((hit.score for hit in found.values()), default=0.0)
+
+
+def _confidence(hits: Hits, chunk: str) -> float:
+    asked: list[Leg] = [leg for leg in hits if leg != "bm25"]
+    known = [hits[leg][chunk].score for leg in asked if chunk in hits[leg]]
+    # A chunk that only BM25 returned lies at most as near as the last hit of the dense legs.
+    return max(known) if known else max((_cosine(hits, leg, chunk) for leg in asked), default=0.0)
+
+
+def _question(hits: Hits, chunk: str) -> Mapping[str, Any] | None:
+    hit = hits.get("question", {}).get(chunk)
+    return hit.payload if hit else None
