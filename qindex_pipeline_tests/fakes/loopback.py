@@ -1,0 +1,131 @@
+"""What every fake shares: a server in a thread of this process, its faults and its records.
+
+A fake subclasses `LoopbackServer` and gives `answer` (its protocol) and `failure` (its error
+JSON).
+"""
+
+import threading
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from qindex_pipeline_tests.fakes.listener import NOT_JSON, Listener, Reply, Request
+
+__all__ = ["LoopbackServer", "RefusedError", "Reply", "Request"]
+
+
+class RefusedError(Exception):
+    """Raised inside `answer`: becomes the provider's error JSON with this status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+@dataclass
+class _Fault:
+    status: int
+    headers: Mapping[str, str]
+    times: int
+    path: str
+
+
+class LoopbackServer:
+    """A server that a `with` block starts and stops; port 0 means any free port."""
+
+    def __init__(self, *, port: int = 0) -> None:
+        self.port = port
+        self.requests: list[Request] = []
+        self.delay = 0.0
+        """Seconds before each answer."""
+        self.peak_in_flight = 0
+        """The most requests that were waiting for an answer at one time."""
+        self._in_flight = 0
+        self._faults: list[_Fault] = []
+        self._guard = threading.Lock()
+        self._stopping = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Address without a path; known once the server runs."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def answer(self, request: Request) -> Reply:
+        """Speak the protocol; called from several threads at once."""
+        raise NotImplementedError
+
+    def failure(self, status: int, message: str) -> object:
+        """Body of an error in the provider's own words."""
+        raise NotImplementedError
+
+    def fail_next(
+        self,
+        status: int,
+        *,
+        headers: Mapping[str, str] | None = None,
+        times: int = 1,
+        path: str = "",
+    ) -> None:
+        """Answer the next `times` requests whose path contains `path` with `status`.
+
+        `/` never fails: it is the probe for a server being there, not a call.
+        """
+        with self._guard:
+            self._faults.append(_Fault(status, headers or {}, times, path))
+
+    def handle(self, request: Request) -> Reply:
+        """Record, wait, then fail or answer."""
+        with self._guard:
+            self.requests.append(request)
+            self._in_flight += 1
+            self.peak_in_flight = max(self.peak_in_flight, self._in_flight)
+            fault = self._take_fault(request.path)
+        try:
+            self._stopping.wait(self.delay)
+            if fault is not None:
+                body = self.failure(fault.status, f"queued failure {fault.status}")
+                return Reply(body, fault.status, fault.headers)
+            if request.body is NOT_JSON:
+                raise RefusedError(400, "the body is not JSON")
+            return self.answer(request)
+        except RefusedError as refused:
+            return Reply(self.failure(refused.status, refused.message), refused.status)
+        except Exception:  # as a real server would: a bug in the fake shows at the client as 500
+            return Reply(self.failure(500, traceback.format_exc()), 500)
+        finally:
+            with self._guard:
+                self._in_flight -= 1
+
+    def _take_fault(self, path: str) -> _Fault | None:
+        for fault in self._faults:
+            if path != "/" and fault.path in path:
+                fault.times -= 1
+                if fault.times == 0:
+                    self._faults.remove(fault)
+                return fault
+        return None
+
+    def __enter__(self) -> Self:
+        self._stopping.clear()
+        self._listener = Listener(self.port, self.handle)
+        self.port = self._listener.server_address[1]
+        self._thread = threading.Thread(
+            target=self._listener.serve_forever, kwargs={"poll_interval": 0.01}
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopping.set()
+        self._listener.shutdown()
+        self._listener.hang_up()
+        self._listener.server_close()
+        self._thread.join()

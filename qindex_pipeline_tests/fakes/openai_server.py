@@ -1,0 +1,168 @@
+"""OpenAI's API: chat completions, embeddings, models, its errors."""
+
+import base64
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic_core import to_json
+
+from qindex_pipeline_tests.fakes.hashed_embedding import embed
+from qindex_pipeline_tests.fakes.language_model import (
+    count_words,
+    fit_to_schema,
+    open_object,
+    text_of,
+    write_answer,
+    write_questions,
+)
+from qindex_pipeline_tests.fakes.loopback import LoopbackServer, RefusedError, Reply, Request
+from qindex_pipeline_tests.fakes.standalone import arguments, run_until_stopped
+
+DIMENSIONS: Mapping[str, int] = {"text-embedding-3-small": 1536, "nomic-embed-text": 768}
+MAX_INPUTS = 2048
+"""Texts in one embeddings request, as OpenAI documents it."""
+
+_CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
+
+
+class OpenAIServer(LoopbackServer):
+    """`base_url` is the SDK's. A key that is missing or contains "wrong" is refused."""
+
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        chat_models: Collection[str] = ("gpt-4o-mini",),
+        embedding_models: Mapping[str, int] = DIMENSIONS,
+    ) -> None:
+        super().__init__(port=port)
+        self.chat_models = chat_models
+        self.embedding_models = embedding_models
+        """Model name to dimension."""
+
+    @property
+    def base_url(self) -> str:
+        """Address with `/v1`, as OPENAI_BASE_URL has it."""
+        return f"{self.url}/v1"
+
+    def failure(self, status: int, message: str) -> object:
+        """OpenAI's error envelope."""
+        kind = "invalid_request_error" if status < 429 else "server_error"
+        error = {"message": message, "type": kind, "param": None, "code": _CODES.get(status)}
+        return {"error": error}
+
+    def answer(self, request: Request) -> Reply:
+        """POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models."""
+        self.check_key(request)
+        match request.method, request.path:
+            case "POST", "/v1/chat/completions":
+                return Reply(self._completion(request.body))
+            case "POST", "/v1/embeddings":
+                return Reply(self._embeddings(request.body))
+            case "GET", "/v1/models":
+                return Reply({"object": "list", "data": self._model_list()})
+            case _:
+                raise RefusedError(404, f"Invalid URL ({request.method} {request.path})")
+
+    def check_key(self, request: Request) -> None:
+        """Refuse a missing or wrong Bearer key with 401."""
+        key = request.headers.get("authorization", "").removeprefix("Bearer").strip()
+        if not key:
+            raise RefusedError(401, "You didn't provide an API key.")
+        if "wrong" in key:
+            raise RefusedError(401, f"Incorrect API key provided: {key}.")
+
+    def check_schema(self, json_schema: Any) -> None:
+        """Refuse a strict schema that OpenAI refuses."""
+        if json_schema.get("strict") and open_object(json_schema["schema"]):
+            raise RefusedError(
+                400,
+                f"Invalid schema for response_format '{json_schema['name']}': "
+                "'additionalProperties' is required to be supplied and to be false.",
+            )
+
+    def resolve(self, model: str, known: Collection[str]) -> str:
+        """The known model that a request names; 404 when there is none."""
+        if model not in known:
+            raise RefusedError(
+                404, f"The model `{model}` does not exist or you do not have access to it."
+            )
+        return model
+
+    def _completion(self, body: Any) -> object:
+        self.resolve(body["model"], self.chat_models)
+        if body.get("stream"):
+            raise RefusedError(400, "stream: this server does not stream")
+        texts = [(message["role"], text_of(message["content"])) for message in body["messages"]]
+        prompt = "\n".join(text for role, text in texts if role == "user")
+        content = self._content(body.get("response_format") or {"type": "text"}, prompt)
+        message = {"role": "assistant", "content": content, "refusal": None}
+        used = count_words(*(text for _, text in texts)), count_words(content)
+        return {
+            "id": f"chatcmpl-{len(self.requests)}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body["model"],
+            "choices": [
+                {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+            ],
+            "usage": {
+                "prompt_tokens": used[0],
+                "completion_tokens": used[1],
+                "total_tokens": sum(used),
+            },
+        }
+
+    def _content(self, response_format: Any, prompt: str) -> str:
+        if response_format["type"] == "text":
+            return write_answer(prompt)
+        json_schema = response_format.get("json_schema") or {"schema": {}}
+        self.check_schema(json_schema)
+        questions = fit_to_schema({"questions": write_questions(prompt)}, json_schema["schema"])
+        return to_json(questions).decode()
+
+    def _embeddings(self, body: Any) -> object:
+        dimension = self.embedding_models[self.resolve(body["model"], self.embedding_models)]
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if not 0 < len(texts) <= MAX_INPUTS or not all(texts):
+            raise RefusedError(400, "'$.input' is invalid. Please check the API reference.")
+        asked = body.get("dimensions") or dimension
+        if asked > dimension:
+            raise RefusedError(400, f"Invalid value for 'dimensions': {asked} > {dimension}.")
+        as_base64 = body.get("encoding_format") == "base64"
+        tokens = count_words(*texts)
+        return {
+            "object": "list",
+            "model": body["model"],
+            "data": [
+                {
+                    "object": "embedding",
+                    "index": index,
+                    "embedding": _encoded(_shortened(embed(text, dimension), asked), as_base64),
+                }
+                for index, text in enumerate(texts)
+            ],
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+        }
+
+    def _model_list(self) -> list[dict[str, Any]]:
+        return [
+            {"id": name, "object": "model", "created": 0, "owned_by": "library"}
+            for name in (*self.chat_models, *self.embedding_models)
+        ]
+
+
+def _shortened(vector: npt.NDArray[np.float32], dimension: int) -> npt.NDArray[np.float32]:
+    """The first `dimension` numbers at unit length, as `dimensions` is documented."""
+    head = vector[:dimension]
+    return head / max(float(np.linalg.norm(head)), 1e-9)
+
+
+def _encoded(vector: npt.NDArray[np.float32], as_base64: bool) -> str | list[float]:
+    return base64.b64encode(vector.tobytes()).decode() if as_base64 else vector.tolist()
+
+
+if __name__ == "__main__":
+    run_until_stopped(OpenAIServer(port=arguments("openai_server").parse_args().port))
