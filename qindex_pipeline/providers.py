@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from qindex_pipeline.settings import Settings
 
+REFUSED = frozenset({401, 403})
+"""HTTP statuses by which a provider refuses a key."""
+
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
@@ -72,7 +75,9 @@ def provider_errors(provider: str, model: str) -> Generator[None]:
         yield
     except _sdk_error(provider) as error:
         status = getattr(error, "status_code", None)
-        raise WorkError(_explain(provider, model, status, error)) from error
+        # A provider may repeat the refused key in its text, which a log would keep.
+        cause = None if status in REFUSED else error
+        raise WorkError(_explain(provider, model, status, error)) from cause
 
 
 def _sdk_error(provider: str) -> type[Exception]:
@@ -87,7 +92,7 @@ def _sdk_error(provider: str) -> type[Exception]:
 
 def _explain(provider: str, model: str, status: int | None, error: Exception) -> str:
     name = f"{provider}:{model}"
-    if status in {401, 403}:
+    if status in REFUSED:
         variable = KEY_VARIABLES.get(provider, "the key")
         return f"{name} refused the key (HTTP {status}): check {variable}"
     if status == 404:

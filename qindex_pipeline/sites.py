@@ -138,6 +138,46 @@ def new_key(url: str, taken: Mapping[str, Site]) -> str:
     return check_key(re.sub(r"[^a-z0-9.-]+", "-", key.lower())[:63])
 
 
+def site_of(
+    target: str,
+    sites: Mapping[str, Site],
+    *,
+    key: str | None,
+    max_pages: int | None,
+    base_url: str | None,
+) -> Site:
+    """The site that `target`, an address or a folder, stands for.
+
+    A site of the file keeps its options; what is given on the command line replaces them.
+
+    Raises:
+        UsageError: Neither an address nor a folder, or options that do not go together.
+    """
+    given: dict[str, Any] = {}
+    if target.startswith(("http://", "https://")):
+        if base_url is not None:
+            raise UsageError("--base-url goes with a folder; an address is its own base")
+        given["start_url"] = target
+        key = key or new_key(target, sites)
+    elif Path(target).is_dir():
+        given["folder"] = Path(target).resolve()
+        if base_url is not None:
+            given["base_url"] = base_url
+        name = Path(target).resolve().name.lower()
+        key = key or new_key(base_url or f"http://{name}/", {})
+    else:
+        raise UsageError(f"{target!r} is neither an http(s) address nor a folder that exists")
+    if max_pages is not None:
+        given["max_pages"] = max_pages
+    kept = sites[key].model_dump(exclude_defaults=True) if key in sites else {}
+    for name in ("start_url", "folder", "key"):
+        kept.pop(name, None)
+    try:
+        return Site(key=key, **(kept | given))
+    except ValueError as error:
+        raise UsageError(f"{target}: {error}") from None
+
+
 def _read(path: Path) -> Any:
     if not path.exists():
         return {"sites": {}}

@@ -35,10 +35,17 @@ class ExtractAnswerer:
     def answer(self, question: str, results: Sequence[Result]) -> str:
         """The best block of each of the first passages, with the passage's number."""
         quotes = [
-            f"{_best_quote(question, result)} [{number}]"
+            _cited(_best_quote(question, result), number)
             for number, result in enumerate(results[:QUOTED_RESULTS], start=1)
         ]
         return "\n\n".join(quotes)
+
+
+def _cited(quote: str, number: int) -> str:
+    """The quote with its passage's number; behind a fence or a table it needs its own line."""
+    is_block = quote.rsplit("\n", maxsplit=1)[-1].startswith(("`", "~", "|"))
+    separator = "\n" if is_block else " "
+    return f"{quote}{separator}[{number}]"
 
 
 @dataclass(frozen=True)

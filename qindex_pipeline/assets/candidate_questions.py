@@ -1,0 +1,51 @@
+"""Asset candidate_questions: what a generator proposed for each chunk."""
+
+from datetime import UTC, datetime
+
+import dagster as dg
+import pandas as pd
+
+from qindex_pipeline.assets import FRAME
+from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.questions.proposing import propose_questions
+from qindex_pipeline.tables import CANDIDATE_QUESTIONS, CHUNKS, to_frame, to_rows
+
+
+def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
+    """The asset, partitioned by `sites`."""
+
+    @dg.asset(
+        partitions_def=sites,
+        dagster_type=FRAME,
+        io_manager_key="parquet",
+        group_name="questions",
+        kinds={"llm", "parquet"},
+        owners=["team:docs"],
+    )
+    def candidate_questions(
+        pipeline: dg.ResourceParam[Pipeline], chunks: pd.DataFrame
+    ) -> dg.MaterializeResult:
+        """The questions that each chunk answers, with their evidence; asked once ever."""
+        proposed = propose_questions(
+            to_rows(CHUNKS, chunks),
+            pipeline.generator,
+            pipeline.ledger,
+            now=lambda: datetime.now(UTC),
+            concurrency=pipeline.settings.llm_concurrency,
+            progress=pipeline.progress,
+        )
+        metadata: dict[str, dg.MetadataValue | int | float | str] = {
+            "generator": pipeline.generator.spec,
+            "questions": len(proposed.rows),
+            "llm_calls": proposed.calls,
+            "answers_from_ledger": proposed.from_ledger,
+            "tokens_in": proposed.tokens_in,
+            "tokens_out": proposed.tokens_out,
+            "failed_chunks": len(proposed.failed_chunks),
+        }
+        if proposed.cost_usd is not None:
+            metadata["cost_usd"] = proposed.cost_usd
+        value = to_frame(CANDIDATE_QUESTIONS, proposed.rows)
+        return dg.MaterializeResult(value=value, metadata=metadata)
+
+    return candidate_questions

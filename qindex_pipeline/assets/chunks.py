@@ -1,0 +1,43 @@
+"""Asset chunks: self-contained passages of the stored pages."""
+
+import dagster as dg
+import pandas as pd
+
+from qindex_pipeline.assets import FRAME
+from qindex_pipeline.chunking.model import ChunkConfig
+from qindex_pipeline.chunking.stage import chunk_pages
+from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.tables import CHUNKS, RAW_PAGES, to_frame, to_rows
+
+
+def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
+    """The asset, partitioned by `sites`."""
+
+    @dg.asset(
+        partitions_def=sites,
+        dagster_type=FRAME,
+        io_manager_key="parquet",
+        group_name="crawl",
+        kinds={"python", "parquet"},
+        owners=["team:docs"],
+    )
+    def chunks(
+        pipeline: dg.ResourceParam[Pipeline], raw_pages: pd.DataFrame
+    ) -> dg.MaterializeResult:
+        """What a person would quote: whole short pages, sections, and parts of long sections."""
+        settings = pipeline.settings
+        config = ChunkConfig.from_constants(settings.chunk_size, settings.chunk_overlap)
+        found = chunk_pages(to_rows(RAW_PAGES, raw_pages), config, pipeline.progress)
+        words = [chunk.n_words for chunk in found]
+        return dg.MaterializeResult(
+            value=to_frame(CHUNKS, found),
+            metadata={
+                "chunks": len(found),
+                "pages": len({chunk.page_id for chunk in found}),
+                "words_mean": round(sum(words) / max(1, len(words)), 1),
+                "words_max": max(words, default=0),
+                "chunks_with_code": sum(chunk.has_code for chunk in found),
+            },
+        )
+
+    return chunks

@@ -1,0 +1,40 @@
+"""Asset raw_pages: the pages of a docs site."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import dagster as dg
+
+from qindex_pipeline.assets import FRAME
+from qindex_pipeline.checks import PAGES_FETCHED, gate, pages_fetched
+from qindex_pipeline.crawl import crawl, why_unusable
+from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.tables import RAW_PAGES, to_frame
+
+
+def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
+    """The asset, partitioned by `sites`."""
+
+    @dg.asset(
+        partitions_def=sites,
+        dagster_type=FRAME,
+        io_manager_key="parquet",
+        group_name="crawl",
+        kinds={"crawl4ai", "parquet"},
+        owners=["team:docs"],
+        check_specs=[PAGES_FETCHED],
+    )
+    def raw_pages(
+        context: dg.AssetExecutionContext, pipeline: dg.ResourceParam[Pipeline]
+    ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
+        """Every page that was requested, with its outcome and its main content as markdown."""
+        site = pipeline.sites[context.partition_key]
+        pages = crawl(site, known_urls=pipeline.known_urls(site.key), progress=pipeline.progress)
+        outcomes: Counter[str] = Counter(page.outcome for page in pages)
+        yield from gate(pages_fetched(outcomes["ok"], why_unusable(site, pages)))
+        yield dg.MaterializeResult(
+            value=to_frame(RAW_PAGES, pages),
+            metadata={f"outcome/{name}": count for name, count in sorted(outcomes.items())},
+        )
+
+    return raw_pages

@@ -1,0 +1,77 @@
+"""Asset checks that keep what is broken from being written or published.
+
+They are evaluated inside the asset that they belong to. Dagster stores an asset's value before
+it looks at a blocking check's result, so a check that must keep the last good table passes
+through `gate` before the value is handed over.
+"""
+
+from collections.abc import Collection, Iterator
+
+import dagster as dg
+
+PAGES_FETCHED = dg.AssetCheckSpec(
+    "pages_fetched",
+    asset="raw_pages",
+    blocking=True,
+    description="The start page answered, and at least one page of the site was stored.",
+)
+
+EVERY_CHUNK_HAS_A_VECTOR = dg.AssetCheckSpec(
+    "every_chunk_has_a_vector",
+    asset="embeddings",
+    blocking=True,
+    description="Every chunk can be reached through a passage vector.",
+)
+
+COLLECTION_MATCHES_TABLE = dg.AssetCheckSpec(
+    "collection_matches_table",
+    asset="question_index",
+    blocking=True,
+    description="The collection holds as many points of the site as the embeddings table has rows.",
+)
+
+
+def gate(result: dg.AssetCheckResult) -> Iterator[dg.AssetCheckResult]:
+    """Record a check's result, and end the step when it failed: what was written stands."""
+    yield result
+    if not result.passed:
+        raise dg.Failure(result.description, allow_retries=False)
+
+
+def pages_fetched(stored: int, problem: str | None) -> dg.AssetCheckResult:
+    """Judge a crawl: `problem` says why it cannot be used, None that it can."""
+    return dg.AssetCheckResult(
+        passed=problem is None,
+        check_name=PAGES_FETCHED.name,
+        asset_key=PAGES_FETCHED.asset_key,
+        description=problem,
+        metadata={"pages_stored": stored},
+    )
+
+
+def every_chunk_has_a_vector(
+    chunk_ids: Collection[str], reached: Collection[str]
+) -> dg.AssetCheckResult:
+    """Judge the embeddings by the chunks that no passage vector leads to."""
+    lost = sorted(set(chunk_ids) - set(reached))
+    return dg.AssetCheckResult(
+        passed=not lost,
+        check_name=EVERY_CHUNK_HAS_A_VECTOR.name,
+        asset_key=EVERY_CHUNK_HAS_A_VECTOR.asset_key,
+        description=f"{len(lost)} chunks have no vector, the first is {lost[0]}" if lost else None,
+        metadata={"chunks": len(chunk_ids), "chunks_without_vector": len(lost)},
+    )
+
+
+def collection_matches_table(in_collection: int, in_table: int) -> dg.AssetCheckResult:
+    """Judge the publication by the number of the site's points."""
+    passed = in_collection == in_table
+    return dg.AssetCheckResult(
+        passed=passed,
+        check_name=COLLECTION_MATCHES_TABLE.name,
+        asset_key=COLLECTION_MATCHES_TABLE.asset_key,
+        description=None
+        if passed
+        else f"the collection holds {in_collection} points, the table {in_table} rows",
+        metadata={"points_in_collection": in_collection, "rows_in_table": in_table},
+    )

@@ -1,0 +1,150 @@
+"""The assets through Dagster: what they write, what blocks, what a missing upstream says."""
+
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from qindex_pipeline import checks
+from qindex_pipeline.assets import embeddings
+from qindex_pipeline.build import build_definitions
+from qindex_pipeline.embedding.stage import Embedded, embed_site
+from qindex_pipeline.settings import Settings
+from qindex_pipeline.sites import Site
+from qindex_pipeline.store import ParquetStore
+from qindex_pipeline.tables import CHUNKS, EMBEDDINGS, RAW_PAGES, TABLES
+from qindex_pipeline_tests.command import CLOSED, write_site
+
+KEY = "docs.lantern.dev"
+LAMP = """<h1>Installing Lantern</h1><p>To install Lantern on a computer, run this command:</p>
+  <pre><code class="language-bash">pip install lantern-cli</code></pre>"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(profile="offline", data=str(tmp_path / "data"), sites=tmp_path / "sites.yaml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_site(tmp_path / "site", index=LAMP)
+
+
+def materialize(settings: Settings, site: Site, *assets: str) -> dg.ExecuteInProcessResult:
+    """Run the chain, or the named assets alone, for one site on an instance of its own."""
+    definitions = build_definitions(settings, sites={site.key: site})
+    job = definitions.resolve_job_def("site_refresh")
+    return job.execute_in_process(
+        partition_key=site.key,
+        raise_on_error=False,
+        instance=dg.DagsterInstance.ephemeral(),
+        asset_selection=[dg.AssetKey(name) for name in assets] or None,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    )
+
+
+def metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict]:
+    return {
+        event.asset_key.path[-1]: {
+            name: value.value
+            for name, value in event.step_materialization_data.materialization.metadata.items()
+        }
+        for event in result.get_asset_materialization_events()
+    }
+
+
+def failure(result: dg.ExecuteInProcessResult) -> str:
+    """All that the run says of its failure, a resource's included."""
+    said = ""
+    for event in result.all_events:
+        error = getattr(event.event_specific_data, "error", None)
+        while error is not None:
+            said, error = said + error.message, error.cause
+    return said
+
+
+def test_the_chain_writes_every_table_under_a_key_with_dots(settings: Settings, folder: Path):
+    result = materialize(settings, Site(key=KEY, folder=folder))
+    assert result.success
+    store = ParquetStore(settings.data)
+    for table in TABLES.values():
+        assert store.path(table, KEY).endswith(f"{table.name}/{KEY}.parquet")
+        assert store.read(table, KEY).num_rows >= 1
+    seen = metadata(result)
+    assert set(seen) == {*TABLES, "question_index"}
+    for name, table in TABLES.items():
+        assert seen[name]["dagster/row_count"] == store.read(table, KEY).num_rows
+        columns = seen[name]["dagster/column_schema"].columns
+        assert [column.name for column in columns] == table.schema.names
+    numbers = seen["question_index"]
+    assert numbers["points"] == store.read(EMBEDDINGS, KEY).num_rows
+    assert all(check.passed for check in result.get_asset_check_evaluations())
+    assert {check.check_name for check in result.get_asset_check_evaluations()} == {
+        "pages_fetched", "every_chunk_has_a_vector", "collection_matches_table",
+    }  # fmt: skip
+
+
+def test_a_crawl_without_pages_writes_nothing_and_says_why(settings: Settings, folder: Path):
+    assert materialize(settings, Site(key=KEY, folder=folder)).success
+    store = ParquetStore(settings.data)
+    before = Path(store.path(RAW_PAGES, KEY)).read_bytes()
+    result = materialize(settings, Site(key=KEY, start_url=CLOSED + "/"))
+    assert not result.success
+    (check,) = result.get_asset_check_evaluations()
+    assert check.check_name == "pages_fetched"
+    assert not check.passed
+    assert "refuses the connection" in (check.description or "")
+    assert Path(store.path(RAW_PAGES, KEY)).read_bytes() == before
+
+
+def test_a_missing_upstream_names_asset_site_and_path(settings: Settings, folder: Path):
+    result = materialize(settings, Site(key=KEY, folder=folder), "chunks")
+    said = failure(result)
+    assert not result.success
+    assert "raw_pages" in said
+    assert KEY in said
+    assert ParquetStore(settings.data).path(RAW_PAGES, KEY) in said
+
+
+def test_an_unreached_chunk_blocks_the_embeddings(
+    settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert materialize(settings, Site(key=KEY, folder=folder)).success
+    store = ParquetStore(settings.data)
+    before = Path(store.path(EMBEDDINGS, KEY)).read_bytes()
+    lost = store.read(CHUNKS, KEY)["chunk_id"][0].as_py()
+
+    def lossy(*arguments: object) -> Embedded:
+        made = embed_site(*arguments)
+        return Embedded([row for row in made.rows if row["chunk_id"] != lost], made.texts_embedded)
+
+    monkeypatch.setattr(embeddings, "embed_site", lossy)
+    result = materialize(settings, Site(key=KEY, folder=folder), "embeddings")
+    assert not result.success
+    (check,) = result.get_asset_check_evaluations()
+    assert "1 chunks have no vector" in (check.description or "")
+    assert lost in (check.description or "")
+    assert Path(store.path(EMBEDDINGS, KEY)).read_bytes() == before
+
+
+@pytest.mark.parametrize(("points", "rows", "passed"), [(3, 3, True), (2, 3, False)])
+def test_the_collection_is_held_against_the_table(points: int, rows: int, passed: bool):
+    result = checks.collection_matches_table(points, rows)
+    assert result.passed is passed
+    assert (result.description is None) is passed
+
+
+def test_a_run_that_auto_would_switch_stops_before_the_crawl(
+    settings: Settings, folder: Path, tmp_path: Path
+):
+    assert materialize(settings, Site(key=KEY, folder=folder)).success
+    switched = Settings(
+        data=settings.data,
+        sites=settings.sites,
+        OPENAI_API_KEY="key",
+        ANTHROPIC_API_KEY="key",
+    )
+    result = materialize(switched, Site(key=KEY, folder=folder))
+    assert not result.success
+    assert "was built with minilm" in failure(result)
+    assert metadata(result) == {}
