@@ -1,0 +1,75 @@
+"""What the command line prints: progress, tables and answers."""
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+from qindex_pipeline.progress import progress_line
+from qindex_pipeline.retrieval.result import Answer, Result
+
+
+class ConsoleProgress:
+    """One line a stage: rewritten in place on a terminal, else every few seconds and at its end."""
+
+    def __init__(self, stream: TextIO = sys.stderr, interval: float = 2.0) -> None:
+        """Write to `stream`; without a terminal at most one line per `interval` seconds."""
+        self._stream, self._interval = stream, interval
+        self._stage, self._line, self._printed = "", "", ""
+        self._started = self._shown = time.monotonic()
+
+    def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
+        """Show where `stage` is."""
+        if stage != self._stage:
+            self.close()
+            self._stage, self._started = stage, time.monotonic()
+            self._shown = self._started
+        self._line = progress_line(stage, done, total, note)
+        if self._stream.isatty():
+            self._stream.write(f"\r\x1b[K{self._line}")
+            self._stream.flush()
+        elif time.monotonic() - self._shown >= self._interval:
+            self._shown = time.monotonic()
+            self._stream.write(f"{self._line}\n")
+
+    def close(self) -> None:
+        """End the line of the stage that was shown last."""
+        if self._stage:
+            clear = "\r\x1b[K" if self._stream.isatty() else ""
+            seconds = time.monotonic() - self._started
+            self._stream.write(f"{clear}{self._line} {seconds:.1f} s\n")
+            self._stream.flush()
+        self._stage = ""
+
+
+def table(title: str, rows: Sequence[tuple[str, ...]], header: Sequence[str] = ()) -> None:
+    """Print rows under a title to standard output."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(title=title, title_justify="left", show_header=bool(header))
+    for name in header or [""] * len(rows[0] if rows else ()):
+        shown.add_column(name, overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    Console().print(shown)
+
+
+def answer_lines(answer: Answer) -> list[str]:
+    """An answer for people: the text, its sources, and every result with its confidence."""
+    lines: list[str] = []
+    if answer.answer is not None:
+        lines += [answer.answer, ""]
+    if answer.citations:
+        lines.append("Sources")
+        numbered = enumerate(answer.citations, start=1)
+        lines += [f"  [{number}] {source.title}  {source.url}" for number, source in numbered]
+    lines.append(f"Results (threshold {answer.threshold:.2f})")
+    lines += [_result_line(result) for result in answer.results] or ["  none"]
+    return lines
+
+
+def _result_line(result: Result) -> str:
+    mark = "" if result.confident else "  below the threshold"
+    asked = f'  "{result.matched_question}"' if result.matched_question else ""
+    return f"  {result.rank}. {result.confidence:.2f}{mark}  {result.citation}{asked}"

@@ -1,0 +1,83 @@
+"""What `qindex doctor` looks at before a run costs anything."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from qindex_pipeline.embedding.embedder import open_embedder
+from qindex_pipeline.errors import QIndexError, UsageError
+from qindex_pipeline.index.engine import open_engine
+from qindex_pipeline.profiles import Models, resolve_models
+from qindex_pipeline.questions.generator import open_generator
+from qindex_pipeline.retrieval.answerer import open_answerer
+from qindex_pipeline.settings import Settings, unknown_variables
+from qindex_pipeline.sites import load_sites
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    good: bool
+    what: str
+    detail: str
+
+
+def examine(folder: Path) -> list[Finding]:
+    """Look at everything that a run needs; every line of trouble says what to mend."""
+    try:
+        settings = Settings.from_env()
+        models = resolve_models(settings)
+    except UsageError as error:
+        return [Finding(False, "settings", str(error))]
+    return [
+        Finding(True, "working folder", str(folder)),
+        *(Finding(False, "variable", line) for line in unknown_variables()),
+        Finding(True, "models", models.line),
+        *_looked_at(settings, models),
+    ]
+
+
+def _looked_at(settings: Settings, models: Models) -> Iterator[Finding]:
+    looks = {
+        "sites file": lambda: _sites(settings),
+        "state folder": lambda: _state(settings),
+        "generator": lambda: open_generator(models.generator, settings).spec,
+        "embedder": lambda: _embedder(settings, models),
+        "answerer": lambda: type(open_answerer(models.answerer, settings)).__name__,
+        "index": lambda: _index(settings, models),
+    }
+    for what, look in looks.items():
+        try:
+            yield Finding(True, what, look())
+        except (QIndexError, OSError) as error:
+            yield Finding(False, what, str(error))
+
+
+def _sites(settings: Settings) -> str:
+    sites = load_sites(settings.sites)
+    return f"{settings.sites}: {', '.join(sites) or 'no site yet, `qindex ingest URL` adds one'}"
+
+
+def _state(settings: Settings) -> str:
+    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    if not os.access(settings.state_dir, os.W_OK):
+        raise UsageError(f"{settings.state_dir} cannot be written: set QINDEX_STATE")
+    return f"{settings.state_dir} can be written"
+
+
+def _embedder(settings: Settings, models: Models) -> str:
+    embedder = open_embedder(models.embedder, settings, models.embed_dim)
+    dimension = embedder.embed(["How do I know that it works?"]).shape[1]
+    return f"{embedder.spec} gives vectors of {dimension}"
+
+
+def _index(settings: Settings, models: Models) -> str:
+    where = settings.qdrant_url or f"embedded in {settings.state_dir / 'index'}"
+    collection = open_engine(settings).open(models.collection_name)
+    if collection is None:
+        return f"{models.collection_name} ({where}): not built yet, `qindex ingest URL` builds it"
+    sites = ", ".join(f"{site} ({count} points)" for site, count in collection.sites().items())
+    collection.close()
+    return f"{models.collection_name} ({where}): {sites}"
