@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from qindex_pipeline.embedding.embedder import open_embedder
+from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import QIndexError, UsageError
-from qindex_pipeline.index.engine import open_engine
+from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.profiles import Models, resolve_models
-from qindex_pipeline.questions.generator import open_generator
+from qindex_pipeline.questions.opening import open_generator
 from qindex_pipeline.retrieval.answerer import open_answerer
 from qindex_pipeline.settings import Settings, unknown_variables
 from qindex_pipeline.sites import load_sites

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from qindex_pipeline.embedding.cache import VectorCache
-from qindex_pipeline.embedding.embedder import Embedder, open_embedder
+from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import Fingerprint, fingerprint
+from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import UsageError
-from qindex_pipeline.index.engine import SCHEMA_VERSION, Engine, Manifest, open_engine
+from qindex_pipeline.index.engine import SCHEMA_VERSION, Engine, Manifest
+from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.sparse import SPARSE_MODEL
 from qindex_pipeline.profiles import Models, resolve_models
 from qindex_pipeline.progress import Progress, silent
-from qindex_pipeline.questions.generator import Generator, open_generator
+from qindex_pipeline.questions.generator import Generator
 from qindex_pipeline.questions.ledger import Ledger
+from qindex_pipeline.questions.opening import open_generator
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site
 from qindex_pipeline.store import ParquetStore

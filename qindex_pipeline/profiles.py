@@ -1,5 +1,6 @@
 """Which models a run uses: the profile, what overrides it, and why it was picked."""
 
+import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -153,8 +154,10 @@ def _ollama_answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url.rstrip('/')}/api/version", timeout=OLLAMA_TIMEOUT):  # noqa: S310 - scheme checked above
             return True
-    except (urllib.error.URLError, TimeoutError, ConnectionError, ValueError):
-        return False
+    except (http.client.InvalidURL, ValueError):
+        raise UsageError(f"QINDEX_OLLAMA_URL={url!r} is not an http(s) address") from None
+    except (urllib.error.URLError, OSError, http.client.HTTPException):
+        return False  # nobody there, or something that is not Ollama
 
 
 def _collection_name(name: str) -> str:

@@ -1,6 +1,6 @@
 """Taking a site out of the tables and the index, for good."""
 
-from qindex_pipeline.index.engine import open_engine
+from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.profiles import resolve_models
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.store import ParquetStore

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from qindex_pipeline.errors import UsageError
 
-NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_CHROMIUM"})
+NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_CHROMIUM", "QINDEX_SCREENSHOTS"})
 """Variables of our prefix that tests and benchmarks read; they are no settings."""
 
 
@@ -93,6 +93,8 @@ def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
     lines: list[str] = []
     for name in sorted(environment):
         if name.startswith("QINDEX_") and name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            lines.append(f"{name} is not a setting" + (f"; {close[0]}?" if close else ""))
+            # Compared without the prefix, which would make everything look alike.
+            bare = {setting.removeprefix("QINDEX_") for setting in known}
+            close = difflib.get_close_matches(name.removeprefix("QINDEX_"), bare, n=1)
+            lines.append(f"{name} is not a setting" + (f"; QINDEX_{close[0]}?" if close else ""))
     return lines

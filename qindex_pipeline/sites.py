@@ -81,8 +81,10 @@ def _site(path: Path, key: str, options: object) -> Site:
     if not isinstance(options, Mapping):
         raise UsageError(f"{path}: site {key!r} needs options, at least start_url")
     values: dict[str, Any] = {str(name): value for name, value in options.items()}
-    if "folder" in values:
-        values["folder"] = path.parent / str(values["folder"])
+    if isinstance(values.get("folder"), str):
+        values["folder"] = path.parent / values["folder"]
+    if "key" in values:
+        raise UsageError(f"{path}: site {key!r}: unknown option 'key'; the site's name is its key")
     try:
         return Site(key=key, **values)
     except ValidationError as error:
@@ -119,23 +121,33 @@ def remove_site(path: Path, key: str) -> None:
     if key not in (document.get("sites") or {}):
         raise UsageError(f"{path} has no site {key!r}; `qindex sites list` shows what it has")
     del document["sites"][key]
+    if not document["sites"]:
+        # ruamel would write the comments of the last site before an unindented `{}`.
+        document["sites"] = None
     _write(path, document)
 
 
 def new_key(url: str, taken: Mapping[str, Site]) -> str:
     """The key of a new site: its host, a port as `-8000`, the first path segment when taken.
 
-    A site that is in the file already under this start URL keeps its key.
+    A site that is in the file already under this start URL keeps its key. Raises UsageError when
+    the address gives no key of its own.
     """
     for key, site in taken.items():
         if site.start_url == url:
             return key
-    parts = urlsplit(url)
-    key = (parts.hostname or "") + (f"-{parts.port}" if parts.port else "")
+    try:
+        parts = urlsplit(url)
+        key = (parts.hostname or "") + (f"-{parts.port}" if parts.port else "")
+    except ValueError as error:
+        raise UsageError(f"{url!r} is not an http(s) address: {error}") from None
     if key in taken:
         segment = next((part for part in parts.path.split("/") if part), "")
         key = f"{key}-{re.sub(r'[^a-z0-9.-]+', '-', segment.lower())}".strip("-")
-    return check_key(re.sub(r"[^a-z0-9.-]+", "-", key.lower())[:63])
+    key = check_key(re.sub(r"[^a-z0-9.-]+", "-", key.lower())[:63].strip("-"))
+    if key in taken:
+        raise UsageError(f"site {key!r} is in the file already: name another one with --site")
+    return key
 
 
 def site_of(
@@ -163,8 +175,7 @@ def site_of(
         given["folder"] = Path(target).resolve()
         if base_url is not None:
             given["base_url"] = base_url
-        name = Path(target).resolve().name.lower()
-        key = key or new_key(base_url or f"http://{name}/", {})
+        key = key or _folder_key(given["folder"], base_url, sites)
     else:
         raise UsageError(f"{target!r} is neither an http(s) address nor a folder that exists")
     if max_pages is not None:
@@ -176,6 +187,14 @@ def site_of(
         return Site(key=key, **(kept | given))
     except ValueError as error:
         raise UsageError(f"{target}: {error}") from None
+
+
+def _folder_key(folder: Path, base_url: str | None, taken: Mapping[str, Site]) -> str:
+    """The key of a folder's site: the host of its base URL, else the folder's name."""
+    key = new_key(base_url or f"http://{folder.name.lower()}/", {})
+    if key in taken and taken[key].folder != folder:
+        raise UsageError(f"site {key!r} is in the file already: name another one with --site")
+    return key
 
 
 def _read(path: Path) -> Any:

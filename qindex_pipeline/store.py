@@ -73,11 +73,8 @@ class ParquetStore:
                 f"{table.name} of site {site!r} has not been materialised: {path} does not "
                 f"exist; run the chain for this site first (`qindex ingest`)"
             ) from None
-        except pa.ArrowInvalid as error:
-            raise WorkError(
-                f"{path} is not a readable Parquet file ({str(error).splitlines()[0]}); delete it "
-                f"and materialise {table.name} for site {site!r} again"
-            ) from None
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(table, site, path, error) from None
         check_version(table, arrow.schema, path)
         return to_arrow(table, arrow)
 
@@ -85,15 +82,27 @@ class ParquetStore:
         """The first row's value of one column, or None without a table or a row."""
         if not self.exists(table, site):
             return None
-        with self._files.open(self.path(table, site), "rb") as file:
-            for batch in pq.ParquetFile(file).iter_batches(batch_size=1, columns=[column]):
-                return batch.column(0)[0].as_py()
+        path = self.path(table, site)
+        try:
+            with self._files.open(path, "rb") as file:
+                for batch in pq.ParquetFile(file).iter_batches(batch_size=1, columns=[column]):
+                    return batch.column(0)[0].as_py()
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(table, site, path, error) from None
         return None
 
     def delete(self, table: Table, site: str) -> None:
         """Remove the table of `site` if it is there."""
         if self.exists(table, site):
             self._files.rm_file(self.path(table, site))
+
+
+def _unreadable(table: Table, site: str, path: str, error: Exception) -> WorkError:
+    lines = str(error).splitlines()
+    return WorkError(
+        f"{path} is not a readable Parquet file ({lines[0] if lines else type(error).__name__}); "
+        f"delete it and materialise {table.name} for site {site!r} again"
+    )
 
 
 def _protocols(files: Any) -> tuple[str, ...]:

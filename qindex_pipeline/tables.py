@@ -191,15 +191,16 @@ def to_arrow(table: Table, rows: "Iterable[object] | pd.DataFrame | pa.Table") -
     if isinstance(rows, pa.Table):
         return _conform(table, rows)
     if hasattr(rows, "columns"):
-        return _conform(table, pa.Table.from_pandas(rows, preserve_index=False))
-    records = [_record(row) for row in rows]  # pyright: ignore[reportGeneralTypeIssues]
-    if records:
-        _require_columns(table, list(records[0]))
-    try:
-        arrow = pa.Table.from_pylist(records, schema=table.schema)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise SchemaError(f"table {table.name}: {_one_line(error)}") from None
-    return _conform(table, arrow)
+        frame: Any = rows
+        _require_columns(table, list(frame.columns))
+        columns = {name: frame[name] for name in table.schema.names}
+    else:
+        records = [_record(row) for row in rows]  # pyright: ignore[reportGeneralTypeIssues]
+        for names in {tuple(record): None for record in records}:
+            _require_columns(table, list(names))
+        columns = {name: [record[name] for record in records] for name in table.schema.names}
+    arrays = [_array(table, field, columns[field.name]) for field in table.schema]
+    return _conform(table, pa.Table.from_arrays(arrays, schema=table.schema))
 
 
 def to_frame(table: Table, rows: Iterable[object]) -> "pd.DataFrame":
@@ -239,16 +240,33 @@ def _require_columns(table: Table, names: list[str]) -> None:
         raise SchemaError(f"table {table.name}: missing columns {missing}, unknown {unknown}")
 
 
+def _array(table: Table, field: pa.Field, values: Any) -> Any:
+    """One column of `table`: a frame's column, or a list of values."""
+    try:
+        if isinstance(values, list):
+            return pa.array(values, field.type)
+        found = pa.array(values, from_pandas=True)
+        return found if found.type == field.type else found.cast(field.type)
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise _wrong(table, field.name, error) from None
+
+
 def _conform(table: Table, arrow: pa.Table) -> pa.Table:
     _require_columns(table, arrow.schema.names)
-    try:
-        arrow = arrow.select(table.schema.names).cast(table.schema)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-        raise SchemaError(f"table {table.name}: {_one_line(error)}") from None
     for field in table.schema:
         if not field.nullable and arrow.column(field.name).null_count:
             raise SchemaError(f"table {table.name}: column {field.name} holds nulls")
-    return arrow
+    columns: list[Any] = []
+    for field in table.schema:
+        try:
+            columns.append(arrow.column(field.name).cast(field.type))
+        except (pa.ArrowException, ValueError) as error:
+            raise _wrong(table, field.name, error) from None
+    return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def _wrong(table: Table, column: str, error: Exception) -> SchemaError:
+    return SchemaError(f"table {table.name}: column {column}: {_one_line(error)}")
 
 
 def _one_line(error: Exception) -> str:

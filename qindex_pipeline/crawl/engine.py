@@ -22,7 +22,8 @@ from html_to_markdown.exceptions import ConversionError
 
 from qindex_pipeline.crawl.extraction import Extraction, extract
 from qindex_pipeline.crawl.http import TOTAL_SECONDS, Gate, HttpFetcher
-from qindex_pipeline.crawl.outcomes import FetchOutcome, Outcome, Result, one_line
+from qindex_pipeline.crawl.outcomes import FetchOutcome, Outcome, one_line
+from qindex_pipeline.crawl.result import Result
 
 
 def _prepare_environment() -> None:

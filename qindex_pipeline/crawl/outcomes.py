@@ -6,10 +6,6 @@ Every URL that enters a crawl ends as exactly one `Outcome`; only `ok` pages car
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from qindex_pipeline.crawl.extraction import Extraction
 
 EMPTY_WORDS = 5
 """Pages with fewer words have no content. Low on purpose: a short page under its heading
@@ -69,14 +65,6 @@ class FetchOutcome:
     last_modified: str | None = None
     response_bytes: int | None = None
     error: str | None = None
-
-
-@dataclass(frozen=True)
-class Result:
-    """A fetch and, when an HTML body arrived and could be read, its extraction."""
-
-    fetch: FetchOutcome
-    extraction: "Extraction | None" = None
 
 
 def of_status(status: int) -> Outcome:

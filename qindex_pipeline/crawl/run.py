@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from qindex_pipeline.crawl.frontier import Frontier
-from qindex_pipeline.crawl.outcomes import EMPTY_WORDS, FetchOutcome, Outcome, Result
+from qindex_pipeline.crawl.outcomes import EMPTY_WORDS, FetchOutcome, Outcome
 from qindex_pipeline.crawl.pages import Candidate, Page, failed_page, markdown_hash
+from qindex_pipeline.crawl.result import Result
 from qindex_pipeline.crawl.robots import Robots, Unavailable
 from qindex_pipeline.crawl.urls import Scope
 from qindex_pipeline.ids import content_hash

@@ -67,7 +67,11 @@ class OpenAIEmbedder:
                     model=self._model, input=batch, encoding_format="float"
                 )
                 rows.extend(item.embedding for item in sorted(reply.data, key=_index))
-        vectors = np.asarray(rows, dtype=np.float32).reshape(len(texts), -1)
+        if len(rows) != len(texts):
+            raise WorkError(f"{self.spec} answered {len(rows)} vectors for {len(texts)} texts")
+        if not rows:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        vectors = np.asarray(rows, dtype=np.float32)
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 

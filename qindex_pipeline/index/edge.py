@@ -57,6 +57,7 @@ from qindex_pipeline.index.engine import (
 )
 from qindex_pipeline.index.points import HASH_KEY, Point
 from qindex_pipeline.index.sparse import SparseVector
+from qindex_pipeline.index.sparse_copy import copy_sparse
 
 GENERATIONS_KEPT = 2
 SITES_LISTED = 10_000
@@ -243,7 +244,7 @@ def _stored_hashes(generation: Path, site: str) -> dict[str, str]:
 def _build(building: Path, current: Path | None, manifest: Manifest) -> None:
     """A copy of the published generation, or an empty shard with its indexes."""
     if current is not None:
-        shutil.copytree(current, building)
+        shutil.copytree(current, building, copy_function=copy_sparse)
         return
     shard_folder = building / "shard"
     shard_folder.mkdir(parents=True)

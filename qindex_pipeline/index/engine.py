@@ -1,15 +1,12 @@
-"""What an index engine is, in qdrant-client's words, and which one the settings name."""
+"""What an index engine is, in qdrant-client's words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from qindex_pipeline.embedding.fingerprint import Fingerprint
 from qindex_pipeline.index.points import Point
 from qindex_pipeline.index.sparse import SparseVector
-
-if TYPE_CHECKING:
-    from qindex_pipeline.settings import Settings
 
 SCHEMA_VERSION = 1
 """Version of the points' layout; the query module refuses another one."""
@@ -136,14 +133,3 @@ def diff(stored: dict[str, str], wanted: Sequence[Point]) -> Diff:
 def physical_name(alias: str, manifest: Manifest) -> str:
     """The collection's own name: its alias and the digest of its fingerprint."""
     return f"{alias}__{manifest.fingerprint.digest}"
-
-
-def open_engine(settings: "Settings") -> Engine:
-    """The server engine when QDRANT_URL is set, else the embedded one in the state folder."""
-    if settings.qdrant_url:
-        from qindex_pipeline.index.server import ServerEngine, open_client
-
-        return ServerEngine(open_client(settings))
-    from qindex_pipeline.index.edge import EdgeEngine
-
-    return EdgeEngine(settings.state_dir / "index")

@@ -11,7 +11,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException
 
 from qindex_pipeline.embedding.fingerprint import Fingerprint
-from qindex_pipeline.errors import WorkError
+from qindex_pipeline.errors import UsageError, WorkError
 from qindex_pipeline.index.engine import (
     DENSE,
     PAYLOAD_INDEXES,
@@ -41,13 +41,19 @@ def open_client(settings: Settings) -> QdrantClient:
     with _server_errors(settings.qdrant_url), warnings.catch_warnings():
         # Inside a private network (the compose file's) plain HTTP is meant.
         warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
-        client = QdrantClient(
-            url=settings.qdrant_url,
-            api_key=key.get_secret_value() if key else None,
-            timeout=TIMEOUT_SECONDS,
-            check_compatibility=False,
-        )
-        client.get_collections()
+        try:
+            client = QdrantClient(
+                url=settings.qdrant_url,
+                api_key=key.get_secret_value() if key else None,
+                timeout=TIMEOUT_SECONDS,
+                check_compatibility=False,
+            )
+            client.get_collections()
+        except ValueError:
+            raise UsageError(
+                f"QDRANT_URL={settings.qdrant_url!r} is not an address: it looks like "
+                "http://127.0.0.1:6333"
+            ) from None
     return client
 
 

@@ -76,11 +76,11 @@ def _encode(key: str, entry: Entry) -> Mapping[str, Any]:
 
 
 def _read(file: Path) -> Iterator[tuple[str, Entry]]:
-    with file.open(encoding="utf-8", errors="surrogatepass") as lines:
+    with file.open("rb") as lines:
         for line in lines:
             try:
-                values = json.loads(line)
-            except json.JSONDecodeError:
+                values = json.loads(line.decode("utf-8", "surrogatepass"))
+            except ValueError:  # torn: half a line, or half a character
                 continue
             proposals = tuple(Proposal(*pair) for pair in values["questions"])
             answer = Answer(proposals, values["tokens_in"], values["tokens_out"])

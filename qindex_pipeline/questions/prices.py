@@ -9,8 +9,8 @@ PRICES: dict[str, tuple[float, float]] = {
 
 
 def cost_usd(spec: str, tokens_in: int, tokens_out: int) -> float | None:
-    """The price of a call; 0 for what runs on one's own machine, None when it is not known."""
-    if spec == "rules" or spec.startswith("ollama:"):
+    """The price of tokens; 0 for what runs on one's own machine, None when it is not known."""
+    if spec == "rules" or spec.startswith("ollama:") or tokens_in + tokens_out == 0:
         return 0.0
     if spec not in PRICES:
         return None

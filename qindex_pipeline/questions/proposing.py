@@ -1,23 +1,20 @@
 """Stage candidate_questions: ask the generator about each chunk, once ever."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from qindex_pipeline.errors import WorkError
 from qindex_pipeline.ids import content_hash
 from qindex_pipeline.progress import Progress, silent
-from qindex_pipeline.questions.generator import Answer, Chunk, Generator, InvalidAnswerError
+from qindex_pipeline.questions.asking import Asking, Clock
+from qindex_pipeline.questions.generator import Chunk, Generator
 from qindex_pipeline.questions.ledger import Entry, Ledger, input_hash
 from qindex_pipeline.questions.prices import cost_usd
 
 MAX_FAILED_SHARE = 0.10
 """A run fails when more chunks than this have no valid answer: the index would be full of holes."""
-
-Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,8 @@ def propose_questions(
     keys = {chunk["chunk_id"]: input_hash(chunk, generator) for chunk in chunks}
     by_key = {keys[chunk["chunk_id"]]: chunk for chunk in chunks}
     asked = {key: chunk for key, chunk in by_key.items() if ledger.get(key) is None}
-    fresh = _ask_all(asked, generator, ledger, now, concurrency, progress)
+    asking = Asking(generator, ledger, now)
+    fresh = asking.ask_all(asked, concurrency, progress)
     failed = tuple(chunk_id for chunk_id, key in keys.items() if key in asked and key not in fresh)
     if len(failed) > MAX_FAILED_SHARE * len(chunks):
         raise WorkError(
@@ -78,49 +76,13 @@ def propose_questions(
     tokens_out = sum(entry.answer.tokens_out for entry in fresh.values())
     return Proposed(
         rows=rows,
-        calls=len(asked) if generator.is_paid else 0,
+        calls=asking.calls,
         from_ledger=len(by_key) - len(asked),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost_usd=cost_usd(generator.spec, tokens_in, tokens_out),
         failed_chunks=failed,
     )
-
-
-def _ask_all(
-    asked: Mapping[str, Chunk],
-    generator: Generator,
-    ledger: Ledger,
-    now: Clock,
-    concurrency: int,
-    progress: Progress,
-) -> dict[str, Entry]:
-    answers: dict[str, Entry] = {}
-    with ThreadPoolExecutor(concurrency if generator.is_paid else 1) as pool:
-        futures: dict[Future[Answer | None], str] = {
-            pool.submit(_ask, generator, chunk): key for key, chunk in asked.items()
-        }
-        try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                answer = future.result()
-                if answer is not None:
-                    entry = answers[futures[future]] = Entry(answer, now())
-                    if generator.is_paid:
-                        ledger.put(futures[future], entry)
-                progress("candidate_questions", done, len(asked), generator.spec)
-        except WorkError:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return answers
-
-
-def _ask(generator: Generator, chunk: Chunk) -> Answer | None:
-    for _ in range(2):
-        try:
-            return generator.generate(chunk)
-        except InvalidAnswerError:
-            continue
-    return None
 
 
 def _rows(chunk: Chunk, key: str, entry: Entry, generator: Generator) -> list[dict[str, Any]]:

@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from qindex_pipeline.embedding.embedder import Embedder, open_embedder
+from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import fingerprint
+from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import WorkError
-from qindex_pipeline.index.engine import SCHEMA_VERSION, Collection, Manifest, open_engine
+from qindex_pipeline.index.engine import SCHEMA_VERSION, Collection, Manifest
+from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.sparse import SPARSE_MODEL
 from qindex_pipeline.profiles import PROFILES, Models, models_of, resolve_models
 
