@@ -34,13 +34,14 @@ def materialize(settings: Settings, site: Site, *assets: str) -> dg.ExecuteInPro
     """Run the chain, or the named assets alone, for one site on an instance of its own."""
     definitions = build_definitions(settings, sites={site.key: site})
     job = definitions.resolve_job_def("site_refresh")
-    return job.execute_in_process(
-        partition_key=site.key,
-        raise_on_error=False,
-        instance=dg.DagsterInstance.ephemeral(),
-        asset_selection=[dg.AssetKey(name) for name in assets] or None,
-        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-    )
+    with dg.DagsterInstance.ephemeral() as instance:
+        return job.execute_in_process(
+            partition_key=site.key,
+            raise_on_error=False,
+            instance=instance,
+            asset_selection=[dg.AssetKey(name) for name in assets] or None,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
 
 
 def metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict]:

@@ -44,7 +44,7 @@ VERBS = frozenset(_VERBS.split())
 # Verbs that documentation uses as nouns at least as often ("Release notes", "Use cases").
 _ALSO_NOUNS = frozenset(
     """access back block boot build bundle cache cancel change commit control
-    count cut design display draw drop dump export filter fix fold
+    count cut design display draw drop dump exit export filter fix fold
     force fork format forward group guess highlight host index join label
     launch limit link list load lock log look map mark match measure merge mirror mix mount move
     order output override pack paste pause place play poll prefix present press preview print
