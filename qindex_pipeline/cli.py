@@ -177,7 +177,8 @@ def remove(
     remove_site(settings.sites, key)
     typer.echo(f"removed {key} from {settings.sites}")
     if purge:
-        typer.echo(f"deleted {purge_site(settings, key)} points and the tables of {key}")
+        deleted = purge_site(settings, key, lambda line: typer.echo(line, err=True))
+        typer.echo(f"deleted {deleted} points and the tables of {key}")
 
 
 @app.command()

@@ -15,7 +15,7 @@ class ConsoleProgress:
     def __init__(self, stream: TextIO = sys.stderr, interval: float = 2.0) -> None:
         """Write to `stream`; without a terminal at most one line per `interval` seconds."""
         self._stream, self._interval = stream, interval
-        self._stage, self._line, self._printed = "", "", ""
+        self._stage, self._line = "", ""
         self._started = self._shown = time.monotonic()
 
     def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
@@ -31,6 +31,12 @@ class ConsoleProgress:
         elif time.monotonic() - self._shown >= self._interval:
             self._shown = time.monotonic()
             self._stream.write(f"{self._line}\n")
+
+    def warn(self, line: str) -> None:
+        """Print the line, beside whatever stage is shown."""
+        clear = "\r\x1b[K" if self._stream.isatty() else ""
+        self._stream.write(f"{clear}warning: {line}\n")
+        self._stream.flush()
 
     def close(self) -> None:
         """End the line of the stage that was shown last."""

@@ -6,15 +6,28 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called by a stage as it advances; `total` is None while it is not known."""
+    """Who listens to the stages."""
 
     def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
-        """Report that `done` of `total` units of `stage` are finished."""
+        """Hear that `done` of `total` units of `stage` are finished; None: not known yet."""
+        ...
+
+    def warn(self, line: str) -> None:
+        """Hear of something that a person should look at, in one line."""
         ...
 
 
-def silent(stage: str, done: int, total: int | None, note: str = "") -> None:
+class Silent:
     """A listener that ignores everything (tests, library use)."""
+
+    def __call__(self, stage: str, done: int, total: int | None, note: str = "") -> None:
+        """Ignore it."""
+
+    def warn(self, line: str) -> None:
+        """Ignore it."""
+
+
+silent = Silent()
 
 
 class LoggedProgress:
@@ -32,6 +45,10 @@ class LoggedProgress:
             return
         self._last[stage] = now
         self._log.info("%s", progress_line(stage, done, total, note))
+
+    def warn(self, line: str) -> None:
+        """Log the line as a warning."""
+        self._log.warning("%s", line)
 
 
 def progress_line(stage: str, done: int, total: int | None, note: str = "") -> str:

@@ -1,13 +1,11 @@
 """Dagster resources: the run's tools under its site's lock, and the Parquet IO manager."""
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import dagster as dg
-from filelock import FileLock, Timeout
 
+from qindex_pipeline.locks import site_lock
 from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.progress import LoggedProgress, Progress
 from qindex_pipeline.settings import Settings
@@ -38,26 +36,11 @@ def pipeline_resource(
         if site is None:
             yield tools
             return
-        with _site_lock(settings.state_dir / "locks", site, log.info):
+        with site_lock(settings.state_dir, site, tools.progress.warn):
             tools.preflight(site)
             yield tools
 
     return pipeline
-
-
-@contextmanager
-def _site_lock(folder: Path, site: str, say: Callable[[str], None]) -> Generator[None]:
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"{site}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        say(f"site {site} is being processed by another run; waiting until it ends")
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class ParquetIOManager(dg.ConfigurableIOManager):

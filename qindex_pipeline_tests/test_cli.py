@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from qindex_pipeline_tests import command
+from qindex_pipeline_tests.fakes.qdrant_server import QdrantServer
 
 PAGES = {
     "index": """<h1>Lantern</h1><p>Lantern is a command line tool that lights
@@ -200,12 +201,14 @@ def test_a_site_that_cannot_be_read_ends_with_1_and_leaves_the_last_good_result(
         closed = f"http://127.0.0.1:{free.getsockname()[1]}/"
     empty = site.parent / "empty"
     empty.mkdir()
+    blank = command.write_site(site.parent / "blank", index="")
     bad = {
         closed: "refuses the connection",
         "http://no-such-host.invalid/": "does not resolve",
         url + "missing.html": "404",
         serve(Pdf): "application/pdf",
         str(empty): "no HTML pages",
+        str(blank): "has no text",
     }
     for target, expected in bad.items():
         done = qindex("ingest", target, "--site", "lantern")
@@ -214,6 +217,42 @@ def test_a_site_that_cannot_be_read_ends_with_1_and_leaves_the_last_good_result(
         assert "Traceback" not in done.stderr
     assert {table: table.read_bytes() for table in tables} == before
     assert "pip install lantern-cli" in qindex("ask", "how can I install lantern?").stdout
+
+
+def test_a_qdrant_server_takes_the_place_of_the_embedded_engine(qindex, site: Path):
+    with QdrantServer(api_key="secret") as server:
+        place = {"QDRANT_URL": server.url, "QDRANT_API_KEY": "secret"}
+        first = qindex("ingest", str(site), "--site", "lantern", **place)
+        assert first.returncode == 0, first.stderr
+        assert "warning" not in first.stderr.lower()
+        asked = qindex("ask", "how can I install lantern?", **place)
+        assert "pip install lantern-cli" in asked.stdout
+        assert asked.stderr == ""
+        writes = len(server.writes)
+        again = qindex("ingest", str(site), "--site", "lantern", **place)
+        assert "0 written" in again.stdout
+        assert len(server.writes) == writes
+        refused = qindex("ask", "how?", QDRANT_URL=server.url, QDRANT_API_KEY="wrong")
+        assert refused.returncode == 1
+        assert "QDRANT_API_KEY" in refused.stderr
+    gone = qindex("ask", "how can I install lantern?", **place)
+    assert gone.returncode == 1
+    assert "QDRANT_URL" in gone.stderr
+    assert len(gone.stderr.splitlines()) == 1
+
+
+def test_a_page_that_is_not_english_is_warned_of_once(qindex, tmp_path: Path):
+    folder = command.write_site(
+        tmp_path / "laterne", index="<h1>Laterne</h1>", zwei="<h1>Zwei</h1>"
+    )
+    german = "<p>Die Laterne leuchtet in der Nacht, damit niemand auf der Treppe stolpert.</p>"
+    for page in folder.glob("*.html"):
+        text = page.read_text().replace('lang="en"', 'lang="de"').replace("</h1>", f"</h1>{german}")
+        page.write_text(text.replace(german, german + '<a href="zwei.html">weiter</a>'))
+    done = qindex("ingest", str(folder), "--site", "laterne")
+    assert done.returncode == 0
+    (warning,) = [line for line in done.stderr.splitlines() if line.startswith("warning")]
+    assert "http://laterne/ (de)" in warning
 
 
 def test_version_and_help_need_no_settings(qindex):

@@ -26,14 +26,13 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
         check_specs=[EVERY_CHUNK_HAS_A_VECTOR],
     )
     def embeddings(
-        context: dg.AssetExecutionContext,
         pipeline: dg.ResourceParam[Pipeline],
         chunks: pd.DataFrame,
         grounded_questions: pd.DataFrame,
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
         """Unit vectors of one fingerprint; unchanged text is never embedded twice."""
         passages = to_rows(CHUNKS, chunks)
-        warn_about_language(passages, pipeline.embedder.spec, context.log.warning)
+        warn_about_language(passages, pipeline.embedder.spec, pipeline.progress.warn)
         made = embed_site(
             passages,
             to_rows(GROUNDED_QUESTIONS, grounded_questions),

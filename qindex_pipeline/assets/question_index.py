@@ -32,6 +32,7 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
             to_rows(GROUNDED_QUESTIONS, grounded_questions),
             to_rows(EMBEDDINGS, embeddings),
         )
+        pipeline.progress("question_index", 0, len(points), "points")
         done = pipeline.engine.sync(
             pipeline.models.collection_name, pipeline.manifest, context.partition_key, points
         )
