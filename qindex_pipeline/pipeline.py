@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from qindex_pipeline.embedding.cache import VectorCache
 from qindex_pipeline.embedding.embedder import Embedder
@@ -76,12 +77,11 @@ class Pipeline:
         """What this run's collection says of itself."""
         return Manifest(SCHEMA_VERSION, self.fingerprint)
 
-    def known_urls(self, site: str) -> list[str]:
-        """Pages stored by the last run, to be asked before new ones; [] on the first run."""
+    def last_pages(self, site: str) -> list[dict[str, Any]]:
+        """Rows of the raw_pages table of the last run; [] on the first."""
         if not self.store.exists(RAW_PAGES, site):
             return []
-        pages = self.store.read(RAW_PAGES, site).select(["url", "outcome"]).to_pylist()
-        return [page["url"] for page in pages if page["outcome"] == "ok"]
+        return self.store.read(RAW_PAGES, site).to_pylist()
 
     def preflight(self, site: str) -> None:
         """Find what is wrong with the models before a run of `site` costs anything.

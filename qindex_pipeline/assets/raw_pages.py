@@ -7,7 +7,7 @@ import dagster as dg
 
 from qindex_pipeline.assets import FRAME
 from qindex_pipeline.checks import PAGES_FETCHED, gate, pages_fetched
-from qindex_pipeline.crawl import crawl, why_unusable
+from qindex_pipeline.crawl import crawl, keep_last_good, why_unusable
 from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.tables import RAW_PAGES, to_frame
 
@@ -29,12 +29,19 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
         """Every page that was requested, with its outcome and its main content as markdown."""
         site = pipeline.sites[context.partition_key]
-        pages = crawl(site, known_urls=pipeline.known_urls(site.key), progress=pipeline.progress)
+        last = pipeline.last_pages(site.key)
+        # Asked before new ones, so that the page limit never hides that one of them is gone.
+        known = [page["url"] for page in last if page["markdown"] is not None]
+        pages = crawl(site, known_urls=known, progress=pipeline.progress)
         outcomes: Counter[str] = Counter(page.outcome for page in pages)
         yield from gate(pages_fetched(outcomes["ok"], why_unusable(site, pages)))
+        kept = keep_last_good(pages, last)
         yield dg.MaterializeResult(
-            value=to_frame(RAW_PAGES, pages),
-            metadata={f"outcome/{name}": count for name, count in sorted(outcomes.items())},
+            value=to_frame(RAW_PAGES, kept),
+            metadata={
+                "pages_with_content": sum(page.markdown is not None for page in kept),
+                **{f"outcome/{name}": count for name, count in sorted(outcomes.items())},
+            },
         )
 
     return raw_pages

@@ -11,14 +11,14 @@ from qindex_pipeline.progress import Progress, silent
 def chunk_pages(
     pages: Sequence[Mapping[str, Any]], config: ChunkConfig, progress: Progress = silent
 ) -> list[Chunk]:
-    """The chunks of every page with the outcome `ok`, in the order of the pages.
+    """The chunks of every page with content, in the order of the pages.
 
     Args:
         pages: Rows of the raw_pages table.
         config: Limits of the cascade.
         progress: Told of each page.
     """
-    stored = [page for page in pages if page["outcome"] == "ok"]
+    stored = [page for page in pages if page["markdown"] is not None]
     chunks: list[Chunk] = []
     for done, page in enumerate(stored, start=1):
         chunks.extend(chunk_page(_page_text(page), config))
@@ -33,7 +33,7 @@ def _page_text(page: Mapping[str, Any]) -> PageText:
         url=page["canonical_url"] or page["final_url"] or page["url"],
         label=page["h1"] or page["title"] or page["url"],
         summary=page["page_summary"] or "",
-        markdown=page["markdown"] or "",
+        markdown=page["markdown"],
         headings=page["headings"] or [],
         lang=page["lang"],
     )

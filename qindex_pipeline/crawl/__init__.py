@@ -4,9 +4,10 @@
 why they cannot be used. crawl4ai, aiohttp and the HTML parsers load when a crawl begins.
 """
 
+from qindex_pipeline.crawl.last_good import keep_last_good
 from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.crawl.pages import Page
 from qindex_pipeline.crawl.site import crawl, crawl_site
 from qindex_pipeline.crawl.verdict import why_unusable
 
-__all__ = ["Outcome", "Page", "crawl", "crawl_site", "why_unusable"]
+__all__ = ["Outcome", "Page", "crawl", "crawl_site", "keep_last_good", "why_unusable"]

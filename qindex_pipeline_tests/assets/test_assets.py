@@ -14,6 +14,7 @@ from qindex_pipeline.sites import Site
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import CHUNKS, EMBEDDINGS, RAW_PAGES, TABLES
 from qindex_pipeline_tests.command import CLOSED, write_site
+from qindex_pipeline_tests.crawl.hostile import Reply, page, serving
 
 KEY = "docs.lantern.dev"
 LAMP = """<h1>Installing Lantern</h1><p>To install Lantern on a computer, run this command:</p>
@@ -96,6 +97,20 @@ def test_a_crawl_without_pages_writes_nothing_and_says_why(settings: Settings, f
     assert not check.passed
     assert "refuses the connection" in (check.description or "")
     assert Path(store.path(RAW_PAGES, KEY)).read_bytes() == before
+
+
+def test_a_page_that_fails_tonight_keeps_its_chunks_and_its_points(settings: Settings):
+    routes = {"/": page("start", "/lamp"), "/lamp": page("lamp")}
+    with serving(routes) as server:
+        site = Site(key=KEY, start_url=server.base + "/")
+        first = metadata(materialize(settings, site))
+        server.routes["/lamp"] = Reply(b"", 503)
+        second = metadata(materialize(settings, site))
+    assert second["raw_pages"]["outcome/http_5xx"] == 1
+    assert second["raw_pages"]["pages_with_content"] == 2
+    assert second["chunks"]["chunks"] == first["chunks"]["chunks"] == 2
+    assert second["question_index"]["points_unchanged"] == first["question_index"]["points"]
+    assert second["question_index"]["points_deleted"] == 0
 
 
 def test_a_missing_upstream_names_asset_site_and_path(settings: Settings, folder: Path):
