@@ -27,6 +27,8 @@ RUN groupadd --gid 10001 qindex \
 COPY --from=build /opt/venv /opt/venv
 COPY deploy/dagster.yaml deploy/workspace.yaml /opt/dagster/home/
 COPY sites.yaml /app/sites.yaml
+# Our own documentation, the folder of the site that sites.yaml begins with.
+COPY docs /app/docs
 # PATH: the run launcher starts a bare `dagster` in this image.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
