@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.ids import content_hash
 
-TEXT_PREPARATION = "place-1"
-"""Version of `windows.place` and of how texts are put behind it."""
+TEXT_PREPARATION = "place-2"
+"""Version of how texts are prepared: `readable` passages behind their `place`."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from qindex_pipeline.embedding.cache import VectorCache
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import Fingerprint
+from qindex_pipeline.embedding.readable import readable
 from qindex_pipeline.embedding.windows import place, windows
 from qindex_pipeline.ids import content_hash, derived_point_id, point_id
 from qindex_pipeline.progress import Progress, silent
@@ -58,11 +59,12 @@ def _passages(chunks: Sequence[Mapping[str, Any]], embedder: Embedder) -> list[R
     rows: list[Row] = []
     for chunk in chunks:
         where = place(chunk["title"], chunk["heading_path"])
-        texts = windows(where, chunk["text"], embedder.max_tokens, embedder.count_tokens)
-        for number, text in enumerate(texts):
+        text = readable(chunk["text"])
+        texts = windows(where, text, embedder.max_tokens, embedder.count_tokens)
+        for number, window in enumerate(texts):
             chunk_id = chunk["chunk_id"]
             identity = point_id(chunk_id) if number == 0 else derived_point_id(chunk_id, number)
-            rows.append(_row(chunk, "passage", identity, text, number, None))
+            rows.append(_row(chunk, "passage", identity, window, number, None))
     return rows
 
 

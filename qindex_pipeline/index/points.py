@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from qindex_pipeline.embedding.readable import readable
 from qindex_pipeline.embedding.windows import place
 from qindex_pipeline.ids import content_hash
 from qindex_pipeline.index.sparse import Bm25Model, SparseVector
@@ -97,7 +98,8 @@ def _passage_payload(chunk: Row) -> dict[str, Any]:
 
 def _sparse_text(chunk: Row, asked: Sequence[str]) -> str:
     """Document expansion: title, headings and text, and the questions that the chunk answers."""
-    return "\n".join([place(chunk["title"], chunk["heading_path"]), chunk["text"], *asked])
+    where = place(chunk["title"], chunk["heading_path"])
+    return "\n".join([where, readable(chunk["text"]), *asked])
 
 
 def _hash(row: Row, payload: Mapping[str, Any], sparse: SparseVector | None) -> str:
