@@ -157,7 +157,7 @@ def test_progress_names_stage_and_embedder(embedder: WordEmbedder, cache: Vector
         {"revision": "2"},
         {"dimension": 17},
         {"distance": "Dot"},
-        {"text_preparation": "place-2"},
+        {"text_preparation": "another"},
         {"sparse": "bm25 k=2"},
     ],
 )
