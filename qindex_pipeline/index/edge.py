@@ -244,7 +244,10 @@ def _stored_hashes(generation: Path, site: str) -> dict[str, str]:
 def _build(building: Path, current: Path | None, manifest: Manifest) -> None:
     """A copy of the published generation, or an empty shard with its indexes."""
     if current is not None:
-        shutil.copytree(current, building, copy_function=copy_sparse)
+        # Opening a shard writes its small configuration files anew, through temporaries that
+        # vanish while a reader opens the generation that is being copied.
+        ignore = shutil.ignore_patterns(".atomicwrite*")
+        shutil.copytree(current, building, copy_function=copy_sparse, ignore=ignore)
         return
     shard_folder = building / "shard"
     shard_folder.mkdir(parents=True)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event as EventType
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,23 @@ def test_other_processes_read_while_the_next_generation_is_published(root: Path)
         pipe.send("")
         process.join()
         assert process.exitcode == 0
+
+
+def open_and_close_until(root: Path, stop: EventType) -> None:
+    while not stop.is_set():
+        collection = EdgeEngine(root).open(ALIAS)
+        assert collection is not None
+        collection.close()
+
+
+def test_a_reader_that_opens_all_the_time_never_disturbs_a_publication(root: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    publish(root, OLD)
+    stop = spawn.Event()
+    reader = spawn.Process(target=open_and_close_until, args=(root, stop))
+    reader.start()
+    for number in range(6):
+        publish(root, NEW if number % 2 else OLD)
+    stop.set()
+    reader.join()
+    assert reader.exitcode == 0
