@@ -31,8 +31,8 @@ NEW = "<h1>Lantern</h1><p>The lantern is switched on with the command lantern gl
 
 @pytest.mark.parametrize(
     ("step", "when"),
-    [("_build", "after"), ("_apply", "after"), ("_write_atomically", "before")],
-    ids=["generation copied", "points written", "renamed but not published"],
+    [("_apply", "after"), ("_write_atomically", "before")],
+    ids=["points written", "renamed but not published"],
 )
 def test_a_killed_publication_leaves_the_last_one_and_a_rerun_finishes(
     tmp_path: Path, step: str, when: str
