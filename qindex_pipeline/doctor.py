@@ -45,7 +45,7 @@ def _looked_at(settings: Settings, models: Models) -> Iterator[Finding]:
         "state folder": lambda: _state(settings),
         "generator": lambda: open_generator(models.generator, settings).spec,
         "embedder": lambda: _embedder(settings, models),
-        "answerer": lambda: type(open_answerer(models.answerer, settings)).__name__,
+        "answerer": lambda: _answerer(settings, models),
         "index": lambda: _index(settings, models),
     }
     for what, look in looks.items():
@@ -71,6 +71,11 @@ def _embedder(settings: Settings, models: Models) -> str:
     embedder = open_embedder(models.embedder, settings, models.embed_dim)
     dimension = embedder.embed(["How do I know that it works?"]).shape[1]
     return f"{embedder.spec} gives vectors of {dimension}"
+
+
+def _answerer(settings: Settings, models: Models) -> str:
+    open_answerer(models.answerer, settings)
+    return models.answerer
 
 
 def _index(settings: Settings, models: Models) -> str:

@@ -51,7 +51,7 @@ def embed_site(
     for row in rows:
         row["embedder"] = embedder.spec
         row["fingerprint"] = made_by.digest
-        row["vector"] = vectors[row["text_hash"]].tolist()
+        row["vector"] = vectors[row["text_hash"]]
     return Embedded(rows, embedded)
 
 

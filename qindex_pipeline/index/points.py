@@ -69,7 +69,7 @@ def build_points(
         else:
             payload = {"kind": "passage", "site": chunk["site"], "chunk_id": chunk["chunk_id"]}
         payload[HASH_KEY] = _hash(row, payload, sparse)
-        points.append(Point(row["point_id"], list(row["vector"]), sparse, payload))
+        points.append(Point(row["point_id"], row["vector"], sparse, payload))
     return points
 
 
