@@ -116,9 +116,6 @@ def models_of(profile: Profile, reason: str, settings: "Settings") -> Models:
     """The models of `profile` with what the settings override."""
     embedder = settings.embedder or profile.embedder
     own = embedder == profile.embedder
-    threshold = settings.confidence_threshold
-    if threshold is None:
-        threshold = default_threshold(embedder)
     return Models(
         profile=profile.name,
         reason=reason,
@@ -128,12 +125,14 @@ def models_of(profile: Profile, reason: str, settings: "Settings") -> Models:
         answerer=settings.answerer or profile.answerer,
         collection_name=_collection_name(settings.collection_name or profile.collection_name),
         embed_dim=settings.embed_dim or (profile.embed_dim if own else None),
-        confidence_threshold=threshold,
+        confidence_threshold=confidence_threshold(settings, embedder),
     )
 
 
-def default_threshold(embedder: str) -> float:
-    """The threshold of an embedder until a site is calibrated: 0.40 for MiniLM, else 0.60."""
+def confidence_threshold(settings: "Settings", embedder: str) -> float:
+    """The threshold that the settings name, else the embedder's: 0.40 for MiniLM, else 0.60."""
+    if settings.confidence_threshold is not None:
+        return settings.confidence_threshold
     for profile in PROFILES.values():
         if profile.embedder == embedder:
             return profile.confidence_threshold

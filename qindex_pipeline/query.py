@@ -14,7 +14,7 @@ from qindex_pipeline.errors import UsageError
 from qindex_pipeline.ids import point_id
 from qindex_pipeline.index.engine import Collection
 from qindex_pipeline.index.sparse import Bm25Model
-from qindex_pipeline.profiles import Models, default_threshold
+from qindex_pipeline.profiles import Models, confidence_threshold
 from qindex_pipeline.retrieval.answerer import Answerer, open_answerer
 from qindex_pipeline.retrieval.fusion import Ranked, fuse
 from qindex_pipeline.retrieval.legs import LEGS, Hits, Leg, ask_legs
@@ -68,13 +68,13 @@ class QIndex:
         if not normalized:
             raise UsageError('the question is empty: qindex ask "How do I …?"')
         self._require_site(site)
-        results = self._results(normalized, site, top_k, threshold, legs)
+        limit = self._threshold(threshold)
+        results = self._results(normalized, site, top_k, limit, legs)
         passing = [result for result in results if result.confident]
         answer = None
         if write_answer:
             answer = self._answerer.answer(normalized, passing) if passing else REFUSAL
         refused = not passing or answer == REFUSAL
-        limit = self._threshold(threshold)
         return Answer(
             question=question,
             normalized_query=normalized,
@@ -103,7 +103,7 @@ class QIndex:
         question: str,
         site: str | None,
         top_k: int | None,
-        threshold: float | None,
+        limit: float,
         legs: Sequence[Leg],
     ) -> list[Result]:
         vector = cast("list[float]", self._embedder.embed([question])[0].tolist())
@@ -112,7 +112,6 @@ class QIndex:
         hits = ask_legs(self._collection, asked, vector, self._bm25.query(question), site)
         ranked = fuse(hits, legs)[: top_k or self._settings.top_k]
         texts = self._passages(ranked, hits)
-        limit = self._threshold(threshold)
         return [
             judge(rank, item, texts[item.chunk_id], limit)
             for rank, item in enumerate(ranked, start=1)
@@ -135,10 +134,10 @@ class QIndex:
         }
 
     def _threshold(self, given: float | None) -> float:
-        for value in (given, self._settings.confidence_threshold):
-            if value is not None:
-                return value
-        return default_threshold(self._collection.manifest.fingerprint.embedder)
+        if given is not None:
+            return given
+        built_with = self._collection.manifest.fingerprint.embedder
+        return confidence_threshold(self._settings, built_with)
 
     def _require_site(self, site: str | None) -> None:
         if site is not None and site not in self._sites:

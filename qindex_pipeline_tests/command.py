@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 CLOSED = "http://127.0.0.1:9"
-"""An address at which nothing listens."""
+"""An address at which nothing listens: port 9 is the discard service, which no machine runs now."""
 
 
 def environment(**variables: str) -> dict[str, str]:

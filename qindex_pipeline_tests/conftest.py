@@ -13,10 +13,8 @@ from qindex_pipeline.ids import content_hash, point_id
 from qindex_pipeline.index.engine import SCHEMA_VERSION, Manifest
 from qindex_pipeline.index.points import Point, build_points
 from qindex_pipeline.settings import Settings
+from qindex_pipeline_tests.command import CLOSED
 from qindex_pipeline_tests.fakes.hashed_embedding import embed
-
-CLOSED = "http://127.0.0.1:9"
-"""An address where nobody listens: port 9 is the discard service, which no machine runs now."""
 
 DIMENSION = 32
 """Of the vectors of `made_points`."""

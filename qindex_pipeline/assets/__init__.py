@@ -1,10 +1,33 @@
 """The six Dagster assets, one module each: sentences around the stages' functions."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import dagster as dg
 import pandas as pd
+
+OWNERS = ["team:docs"]
 
 FRAME = dg.PythonObjectDagsterType(
     pd.DataFrame, name="DataFrame", description="Rows with Arrow dtypes, held against a schema."
 )
 """What travels between assets. Stated on each asset: from `-> MaterializeResult` alone Dagster
 infers that there is no value, and a parametrised result it refuses beside inline checks."""
+
+
+def table_asset(
+    sites: dg.StaticPartitionsDefinition,
+    group: str,
+    kinds: set[str],
+    checks: Sequence[dg.AssetCheckSpec] = (),
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """The decorator of an asset that is one table: a Parquet file for each of `sites`."""
+    return dg.asset(
+        partitions_def=sites,
+        dagster_type=FRAME,
+        io_manager_key="parquet",
+        group_name=group,
+        kinds=kinds | {"parquet"},
+        owners=OWNERS,
+        check_specs=checks,
+    )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import dagster as dg
 import pandas as pd
 
-from qindex_pipeline.assets import FRAME
+from qindex_pipeline.assets import table_asset
 from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.questions.proposing import propose_questions
 from qindex_pipeline.tables import CANDIDATE_QUESTIONS, CHUNKS, to_frame, to_rows
@@ -14,14 +14,7 @@ from qindex_pipeline.tables import CANDIDATE_QUESTIONS, CHUNKS, to_frame, to_row
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     """The asset, partitioned by `sites`."""
 
-    @dg.asset(
-        partitions_def=sites,
-        dagster_type=FRAME,
-        io_manager_key="parquet",
-        group_name="questions",
-        kinds={"llm", "parquet"},
-        owners=["team:docs"],
-    )
+    @table_asset(sites, "questions", {"llm"})
     def candidate_questions(
         pipeline: dg.ResourceParam[Pipeline], chunks: pd.DataFrame
     ) -> dg.MaterializeResult:

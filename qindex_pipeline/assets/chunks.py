@@ -3,7 +3,7 @@
 import dagster as dg
 import pandas as pd
 
-from qindex_pipeline.assets import FRAME
+from qindex_pipeline.assets import table_asset
 from qindex_pipeline.chunking.model import ChunkConfig
 from qindex_pipeline.chunking.stage import chunk_pages
 from qindex_pipeline.pipeline import Pipeline
@@ -13,14 +13,7 @@ from qindex_pipeline.tables import CHUNKS, RAW_PAGES, to_frame, to_rows
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     """The asset, partitioned by `sites`."""
 
-    @dg.asset(
-        partitions_def=sites,
-        dagster_type=FRAME,
-        io_manager_key="parquet",
-        group_name="crawl",
-        kinds={"python", "parquet"},
-        owners=["team:docs"],
-    )
+    @table_asset(sites, "crawl", {"python"})
     def chunks(
         pipeline: dg.ResourceParam[Pipeline], raw_pages: pd.DataFrame
     ) -> dg.MaterializeResult:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import dagster as dg
 import pandas as pd
 
-from qindex_pipeline.assets import FRAME
+from qindex_pipeline.assets import table_asset
 from qindex_pipeline.checks import EVERY_CHUNK_HAS_A_VECTOR, every_chunk_has_a_vector, gate
 from qindex_pipeline.embedding.language import warn_about_language
 from qindex_pipeline.embedding.stage import embed_site
@@ -16,15 +16,7 @@ from qindex_pipeline.tables import CHUNKS, EMBEDDINGS, GROUNDED_QUESTIONS, to_fr
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     """The asset, partitioned by `sites`."""
 
-    @dg.asset(
-        partitions_def=sites,
-        dagster_type=FRAME,
-        io_manager_key="parquet",
-        group_name="index",
-        kinds={"python", "parquet"},
-        owners=["team:docs"],
-        check_specs=[EVERY_CHUNK_HAS_A_VECTOR],
-    )
+    @table_asset(sites, "index", {"python"}, [EVERY_CHUNK_HAS_A_VECTOR])
     def embeddings(
         pipeline: dg.ResourceParam[Pipeline],
         chunks: pd.DataFrame,

@@ -5,7 +5,7 @@ from collections import Counter
 import dagster as dg
 import pandas as pd
 
-from qindex_pipeline.assets import FRAME
+from qindex_pipeline.assets import table_asset
 from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.questions.grounding import ground
 from qindex_pipeline.tables import (
@@ -20,14 +20,7 @@ from qindex_pipeline.tables import (
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     """The asset, partitioned by `sites`."""
 
-    @dg.asset(
-        partitions_def=sites,
-        dagster_type=FRAME,
-        io_manager_key="parquet",
-        group_name="questions",
-        kinds={"python", "parquet"},
-        owners=["team:docs"],
-    )
+    @table_asset(sites, "questions", {"python"})
     def grounded_questions(
         pipeline: dg.ResourceParam[Pipeline],
         chunks: pd.DataFrame,

@@ -3,6 +3,7 @@
 import dagster as dg
 import pandas as pd
 
+from qindex_pipeline.assets import OWNERS
 from qindex_pipeline.checks import COLLECTION_MATCHES_TABLE, collection_matches_table
 from qindex_pipeline.index.points import build_points
 from qindex_pipeline.pipeline import Pipeline
@@ -16,7 +17,7 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
         partitions_def=sites,
         group_name="index",
         kinds={"qdrant"},
-        owners=["team:docs"],
+        owners=OWNERS,
         check_specs=[COLLECTION_MATCHES_TABLE],
     )
     def question_index(

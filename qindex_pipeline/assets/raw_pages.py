@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from qindex_pipeline.assets import FRAME
+from qindex_pipeline.assets import table_asset
 from qindex_pipeline.checks import PAGES_FETCHED, gate, pages_fetched
 from qindex_pipeline.crawl import crawl, keep_last_good, why_unusable
 from qindex_pipeline.pipeline import Pipeline
@@ -15,15 +15,7 @@ from qindex_pipeline.tables import RAW_PAGES, to_frame
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     """The asset, partitioned by `sites`."""
 
-    @dg.asset(
-        partitions_def=sites,
-        dagster_type=FRAME,
-        io_manager_key="parquet",
-        group_name="crawl",
-        kinds={"crawl4ai", "parquet"},
-        owners=["team:docs"],
-        check_specs=[PAGES_FETCHED],
-    )
+    @table_asset(sites, "crawl", {"crawl4ai"}, [PAGES_FETCHED])
     def raw_pages(
         context: dg.AssetExecutionContext, pipeline: dg.ResourceParam[Pipeline]
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:

@@ -32,6 +32,9 @@ _KINDS: dict[str, BlockKind] = {
     "hr": "rule",
 }
 
+CODE: frozenset[BlockKind] = frozenset({"fence", "code"})
+"""Kinds of blocks that hold code."""
+
 _PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
 
 
@@ -84,7 +87,7 @@ def parse_blocks(source: Source) -> tuple[Block, ...]:
 def code_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     """Fences and indented code at any depth, in document order."""
     for block in blocks:
-        if block.kind in ("fence", "code"):
+        if block.kind in CODE:
             yield block
         yield from code_blocks(block.children)
 

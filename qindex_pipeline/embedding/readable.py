@@ -6,10 +6,8 @@ when a site moves.
 
 import re
 
-from qindex_pipeline.chunking.blocks import Block, parse_blocks
+from qindex_pipeline.chunking.blocks import CODE, Block, parse_blocks
 from qindex_pipeline.chunking.source import normalise
-
-CODE = frozenset({"fence", "code"})
 
 # A code span, kept; or `[text](address "title")` and `![alt](address)`, whose text and address
 # may hold one more pair of brackets.

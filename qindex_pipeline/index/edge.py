@@ -45,6 +45,7 @@ from qindex_pipeline.errors import WorkError
 from qindex_pipeline.index.engine import (
     DENSE,
     PAYLOAD_INDEXES,
+    SITES_LISTED,
     SPARSE,
     UPSERT_BATCH,
     Diff,
@@ -60,8 +61,6 @@ from qindex_pipeline.index.sparse import SparseVector
 from qindex_pipeline.index.sparse_copy import copy_sparse
 
 GENERATIONS_KEPT = 2
-SITES_LISTED = 10_000
-"""Facet hits asked for: the engine's own default of 10 would hide sites."""
 
 
 class EdgeEngine:

@@ -17,6 +17,9 @@ DENSE, SPARSE = "dense", "bm25"
 PAYLOAD_INDEXES = ("site", "chunk_id", "kind")
 """Indexed payload keys, created before data; `site` is the tenant."""
 
+SITES_LISTED = 10_000
+"""Facet hits asked for: Qdrant's own default of 10 would hide sites."""
+
 UPSERT_BATCH = 256
 """Points a request: 1,000 points of 1,536 dimensions reach the server's limit of 32 MiB."""
 

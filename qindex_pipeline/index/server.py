@@ -15,6 +15,7 @@ from qindex_pipeline.errors import UsageError, WorkError
 from qindex_pipeline.index.engine import (
     DENSE,
     PAYLOAD_INDEXES,
+    SITES_LISTED,
     SPARSE,
     UPSERT_BATCH,
     Manifest,
@@ -31,7 +32,6 @@ from qindex_pipeline.settings import Settings
 TIMEOUT_SECONDS = 60
 """The client's own 5 s end while the server is still working on a large upsert."""
 
-SITES_LISTED = 10_000
 DELETE_BATCH = 1000
 
 

@@ -1,7 +1,5 @@
 """What tokens cost. List prices in US dollars a million tokens, as of 2025-10."""
 
-PRICES_AS_OF = "2025-10"
-
 PRICES: dict[str, tuple[float, float]] = {
     "anthropic:claude-haiku-4-5-20251001": (1.0, 5.0),
 }

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from qindex_pipeline.chunking.blocks import Block, parse_blocks
+from qindex_pipeline.chunking.blocks import CODE, Block, parse_blocks
 from qindex_pipeline.chunking.source import Source, normalise
 from qindex_pipeline.retrieval.result import Result
 
@@ -19,8 +19,6 @@ EVIDENCE_WORTH = 2
 
 STEM_CHARACTERS = 5
 """Words that begin alike (install, installing, installation) count as the same."""
-
-CODE = frozenset({"fence", "code"})
 
 _WORD = re.compile(r"\w+")
 _FUNCTION_WORDS = frozenset(

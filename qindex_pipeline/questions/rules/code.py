@@ -1,9 +1,9 @@
-"""Questions from code: what installs a package, and what a lead-in line says an example does."""
+"""Questions from code: what installs a package."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from qindex_pipeline.questions.rules.markup import Block, Section
+from qindex_pipeline.questions.rules.markup import Block
 from qindex_pipeline.questions.rules.phrasing import Asked
 
 _MAX_LINES = 60
@@ -40,10 +40,3 @@ def install_questions(block: Block) -> Iterator[Asked]:
             seen.add(name)
             yield Asked(f"what is the command to install the {name} package", 0.95)
             yield Asked(f"how do I install {name}", 0.88)
-
-
-def lead_in(section: Section, position: int) -> bool:
-    """Whether the block introduces the code that follows it."""
-    blocks: Sequence[Block] = section.blocks
-    follows = position + 1 < len(blocks) and blocks[position + 1].kind == "code"
-    return follows and blocks[position].text.rstrip().endswith(":")
