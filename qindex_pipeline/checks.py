@@ -16,6 +16,12 @@ PAGES_FETCHED = dg.AssetCheckSpec(
     description="The start page answered, and at least one page of the site was stored.",
 )
 
+CRAWL_IS_NOT_SUSPECT = dg.AssetCheckSpec(
+    "crawl_is_not_suspect",
+    asset="raw_pages",
+    description="The crawl read a good share of the last run's pages; a suspect one deletes none.",
+)
+
 EVERY_CHUNK_HAS_A_VECTOR = dg.AssetCheckSpec(
     "every_chunk_has_a_vector",
     asset="embeddings",
@@ -46,6 +52,17 @@ def pages_fetched(stored: int, problem: str | None) -> dg.AssetCheckResult:
         asset_key=PAGES_FETCHED.asset_key,
         description=problem,
         metadata={"pages_stored": stored},
+    )
+
+
+def crawl_is_not_suspect(problem: str | None) -> dg.AssetCheckResult:
+    """Judge a crawl by what it lost: `problem` says why it is suspect, None that it is not."""
+    return dg.AssetCheckResult(
+        passed=problem is None,
+        check_name=CRAWL_IS_NOT_SUSPECT.name,
+        asset_key=CRAWL_IS_NOT_SUSPECT.asset_key,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=problem,
     )
 
 

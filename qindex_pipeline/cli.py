@@ -5,11 +5,11 @@ import logging
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from qindex_pipeline.errors import QIndexError, UsageError
+from qindex_pipeline.errors import QIndexError, UsageError, WorkError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +22,10 @@ sites_app = typer.Typer(no_args_is_help=True, help="The sites file.")
 app.add_typer(sites_app, name="sites")
 
 SiteOption = Annotated[str | None, typer.Option("--site", help="Key of the site.")]
+RenderOption = Annotated[
+    Literal["http", "browser", "auto"] | None,
+    typer.Option("--render", help="How pages are fetched; http for a new site."),
+]
 
 
 def main() -> None:
@@ -67,7 +71,7 @@ def ingest(
     base_url: Annotated[
         str | None, typer.Option(help="Address of a folder's pages, for ids and citations.")
     ] = None,
-    render: Annotated[str, typer.Option(help="How pages are fetched.")] = "http",
+    render: RenderOption = None,
 ) -> None:
     """Crawl a site, write its questions, and publish them."""
     from qindex_pipeline.console import ConsoleProgress
@@ -76,11 +80,9 @@ def ingest(
     from qindex_pipeline.settings import Settings
     from qindex_pipeline.sites import load_sites, site_of
 
-    if render != "http":
-        raise UsageError(f"--render {render}: this release fetches over http only")
     settings = Settings.from_env()
     known = load_sites(settings.sites)
-    wanted = site_of(target, known, key=site, max_pages=max_pages, base_url=base_url)
+    wanted = site_of(target, known, key=site, max_pages=max_pages, base_url=base_url, render=render)
     tools = Pipeline(settings, known)
     tools.preflight(wanted.key)
     is_quiet = context.obj == "quiet"
@@ -136,6 +138,38 @@ def ask(
     typer.echo("\n".join(answer_lines(answer)))
 
 
+@app.command()
+def plan(
+    site: SiteOption = None,
+    urls: Annotated[bool, typer.Option("--urls", help="List what would be asked first.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what a run would fetch; reads no page and writes nothing."""
+    from qindex_pipeline.pipeline import Pipeline
+    from qindex_pipeline.plan import plan_sites
+    from qindex_pipeline.report import print_plan
+    from qindex_pipeline.settings import Settings
+    from qindex_pipeline.sites import load_sites
+
+    settings = Settings.from_env()
+    known = load_sites(settings.sites)
+    if site is not None and site not in known:
+        raise UsageError(f"{settings.sites} has no site {site!r}; `qindex sites list` shows all")
+    if not known:
+        typer.echo(f"{settings.sites}: no site yet, `qindex ingest URL` adds one", err=True)
+    chosen = known.values() if site is None else [known[site]]
+    plans = plan_sites(Pipeline(settings, known), chosen)
+    if as_json:
+        shown = {"sites": [item.to_json(with_urls=urls) for item in plans]}
+        typer.echo(json.dumps(shown, ensure_ascii=False))
+    else:
+        for item in plans:
+            print_plan(item, with_urls=urls)
+    failing = [item.site for item in plans if item.problem is not None]
+    if failing:
+        raise WorkError(f"a run would fail for {', '.join(failing)}: see the plan")
+
+
 @sites_app.command("list")
 def list_sites() -> None:
     """Show the sites of the file, and what was stored of each."""
@@ -151,6 +185,7 @@ def add(
     max_pages: Annotated[int | None, typer.Argument(min=1)] = None,
     site: SiteOption = None,
     base_url: Annotated[str | None, typer.Option(help="Address of a folder's pages.")] = None,
+    render: RenderOption = None,
 ) -> None:
     """Add a site to the file without crawling it."""
     from qindex_pipeline.settings import Settings
@@ -158,7 +193,7 @@ def add(
 
     settings = Settings.from_env()
     known = load_sites(settings.sites)
-    wanted = site_of(target, known, key=site, max_pages=max_pages, base_url=base_url)
+    wanted = site_of(target, known, key=site, max_pages=max_pages, base_url=base_url, render=render)
     add_site(settings.sites, wanted)
     typer.echo(f"added {wanted.key} to {settings.sites}")
 

@@ -1,5 +1,6 @@
 """What the command line prints: progress, tables and answers."""
 
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -26,7 +27,9 @@ class ConsoleProgress:
             self._shown = self._started
         self._line = progress_line(stage, done, total, note)
         if self._stream.isatty():
-            self._stream.write(f"\r\x1b[K{self._line}")
+            # A line that wraps could not be taken back by a carriage return.
+            columns = shutil.get_terminal_size().columns
+            self._stream.write(f"\r\x1b[K{self._line[: columns - 1]}")
             self._stream.flush()
         elif time.monotonic() - self._shown >= self._interval:
             self._shown = time.monotonic()
@@ -46,6 +49,11 @@ class ConsoleProgress:
             self._stream.write(f"{clear}{self._line} {seconds:.1f} s\n")
             self._stream.flush()
         self._stage = ""
+
+
+def write_line(text: str) -> None:
+    """Print a line to standard output, as long as it is."""
+    sys.stdout.write(f"{text}\n")
 
 
 def table(title: str, rows: Sequence[tuple[str, ...]], header: Sequence[str] = ()) -> None:

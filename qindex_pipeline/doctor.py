@@ -1,10 +1,13 @@
 """What `qindex doctor` looks at before a run costs anything."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from qindex_pipeline.crawl.access import Access
+from qindex_pipeline.crawl.folder import seeds
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import QIndexError, UsageError
 from qindex_pipeline.index.opening import open_engine
@@ -12,7 +15,7 @@ from qindex_pipeline.profiles import Models, resolve_models
 from qindex_pipeline.questions.opening import open_generator
 from qindex_pipeline.retrieval.answerer import open_answerer
 from qindex_pipeline.settings import Settings, unknown_variables
-from qindex_pipeline.sites import load_sites
+from qindex_pipeline.sites import Site, load_sites
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ def examine(folder: Path) -> list[Finding]:
         *(Finding(False, "variable", line) for line in unknown_variables()),
         Finding(True, "models", models.line),
         *_looked_at(settings, models),
+        *_looked_at_sites(settings),
     ]
 
 
@@ -58,6 +62,53 @@ def _looked_at(settings: Settings, models: Models) -> Iterator[Finding]:
 def _sites(settings: Settings) -> str:
     sites = load_sites(settings.sites)
     return f"{settings.sites}: {', '.join(sites) or 'no site yet, `qindex ingest URL` adds one'}"
+
+
+def _looked_at_sites(settings: Settings) -> Iterator[Finding]:
+    """What stands in the way of each site's crawl, and the browser if one of them needs it."""
+    sites: Mapping[str, Site] = {}
+    with suppress(UsageError):  # said of the sites file already
+        sites = load_sites(settings.sites)
+    for site in sites.values():
+        yield from (Finding(False, "site", line) for line in _problems(site))
+    rendered = [site.key for site in sites.values() if site.render != "http"]
+    if rendered:
+        yield _browser(settings.chromium, ", ".join(rendered))
+
+
+def _problems(site: Site) -> Iterator[str]:
+    from qindex_pipeline.crawl.extraction import check_selector
+
+    try:
+        Access.of(site, os.environ)
+        if site.folder is not None:
+            seeds(site.folder, site.key)
+    except QIndexError as error:
+        yield str(error)
+    selectors = [("drop_selectors", selector) for selector in site.drop_selectors]
+    if site.content_selector is not None:
+        selectors.append(("content_selector", site.content_selector))
+    for option, selector in selectors:
+        problem = check_selector(selector)
+        if problem is not None:
+            yield f"site {site.key!r}: {option}: {problem}; mend it in the sites file"
+
+
+def _browser(named: str | None, sites: str) -> Finding:
+    """Whether there is a Chromium to start; none is started."""
+    executable = named or _playwrights_own()
+    if os.access(executable, os.X_OK) and Path(executable).is_file():
+        return Finding(True, "browser", f"{executable} (for {sites})")
+    what = f"QINDEX_CHROMIUM={named} is no program" if named else f"{executable} does not exist"
+    remedy = "name a Chromium in QINDEX_CHROMIUM, or run `playwright install chromium`"
+    return Finding(False, "browser", f"{what}, but {sites} needs a browser: {remedy}")
+
+
+def _playwrights_own() -> str:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        return playwright.chromium.executable_path
 
 
 def _state(settings: Settings) -> str:

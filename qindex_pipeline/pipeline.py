@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from qindex_pipeline.crawl import CrawlSettings
 from qindex_pipeline.embedding.cache import VectorCache
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import Fingerprint, fingerprint
@@ -71,6 +72,11 @@ class Pipeline:
     def engine(self) -> Engine:
         """Where the collection lives."""
         return open_engine(self.settings)
+
+    @property
+    def crawl_settings(self) -> CrawlSettings:
+        """What holds for the crawl of every site."""
+        return CrawlSettings(self.settings.chromium, self.settings.suspect_share)
 
     @property
     def manifest(self) -> Manifest:

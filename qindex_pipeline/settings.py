@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from qindex_pipeline.errors import UsageError
 
-NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_CHROMIUM", "QINDEX_SCREENSHOTS"})
+NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_SCREENSHOTS"})
 """Variables of our prefix that tests and benchmarks read; they are no settings."""
 
 
@@ -34,6 +34,10 @@ class Settings(BaseSettings):
     data: str = Field(default="data", description="folder or fsspec URL of the Parquet tables")
     state: Path | None = Field(default=None, description="local folder; default <data>/state")
     sites: Path = Field(default=Path("sites.yaml"), description="the sites file")
+    chromium: str | None = Field(default=None, description="a Chromium instead of Playwright's")
+    suspect_share: float = Field(
+        default=0.5, ge=0, le=1, description="of the last pages; a crawl below deletes nothing"
+    )
     schedule: str = Field(default="0 2 * * *", description="cron of the nightly run, UTC")
 
     collection_name: str | None = Field(default=None, description="alias of the collection")

@@ -7,33 +7,29 @@ import difflib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from qindex_pipeline.errors import UsageError
+from qindex_pipeline.site_options import CrawlOptions
 
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
 
 
-class Site(BaseModel):
+class Site(CrawlOptions):
     """One docs site. Either `start_url` or `folder` says where its pages are.
 
     A `folder` is a built site on disk; its pages carry `base_url` in ids and citations.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     key: str
     start_url: str = Field(default="", description="where the crawl begins")
     folder: Path | None = Field(default=None, description="a built site on disk")
     base_url: str = Field(default="", description="the address of a folder's pages")
-    max_pages: int = Field(default=30, ge=1, description="pages stored at most")
-    path_prefixes: tuple[str, ...] = Field(default=(), description="() = the whole host")
-    render: Literal["http"] = Field(default="http", description="how pages are fetched")
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
@@ -68,8 +64,8 @@ def check_key(key: str) -> str:
 def load_sites(path: Path) -> dict[str, Site]:
     """Read the sites file into models, in the file's order.
 
-    A folder is taken relative to the file. Raises UsageError naming the file, the site and
-    the option that is wrong. A file that does not exist holds no site.
+    A folder or file is taken relative to the sites file. Raises UsageError naming the file, the
+    site and the option that is wrong. A file that does not exist holds no site.
     """
     sites = _read(path).get("sites") or {}
     if not isinstance(sites, Mapping):
@@ -81,8 +77,9 @@ def _site(path: Path, key: str, options: object) -> Site:
     if not isinstance(options, Mapping):
         raise UsageError(f"{path}: site {key!r} needs options, at least start_url")
     values: dict[str, Any] = {str(name): value for name, value in options.items()}
-    if isinstance(values.get("folder"), str):
-        values["folder"] = path.parent / values["folder"]
+    for name in ("folder", "ca_file"):
+        if isinstance(values.get(name), str):
+            values[name] = path.parent / values[name]
     if "key" in values:
         raise UsageError(f"{path}: site {key!r}: unknown option 'key'; the site's name is its key")
     try:
@@ -109,8 +106,9 @@ def add_site(path: Path, site: Site) -> None:
     if not document.get("sites"):
         document["sites"] = {}
     given = site.model_dump(exclude_defaults=True, exclude={"key"}, mode="json")
-    if site.folder is not None:
-        given["folder"] = str(site.folder.resolve())
+    for name, where in (("folder", site.folder), ("ca_file", site.ca_file)):
+        if where is not None:
+            given[name] = str(where.resolve())
     document["sites"][site.key] = given | {"max_pages": site.max_pages}
     _write(path, document)
 
@@ -157,6 +155,7 @@ def site_of(
     key: str | None,
     max_pages: int | None,
     base_url: str | None,
+    render: str | None = None,
 ) -> Site:
     """The site that `target`, an address or a folder, stands for.
 
@@ -178,8 +177,8 @@ def site_of(
         key = key or _folder_key(given["folder"], base_url, sites)
     else:
         raise UsageError(f"{target!r} is neither an http(s) address nor a folder that exists")
-    if max_pages is not None:
-        given["max_pages"] = max_pages
+    options = {"max_pages": max_pages, "render": render}
+    given |= {name: value for name, value in options.items() if value is not None}
     kept = sites[key].model_dump(exclude_defaults=True) if key in sites else {}
     for name in ("start_url", "folder", "key"):
         kept.pop(name, None)

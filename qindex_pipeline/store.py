@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from qindex_pipeline.errors import WorkError
-from qindex_pipeline.tables import Table, check_version, to_arrow
+from qindex_pipeline.tables import Table, to_arrow, upgraded
 
 
 class MissingTableError(WorkError):
@@ -48,6 +48,9 @@ class ParquetStore:
 
         Returns:
             The rows as they were written.
+
+        Raises:
+            WorkError: The folder cannot be written, or its disk is full.
         """
         arrow = to_arrow(table, rows).cast(table.stamped_schema)
         path = self.path(table, site)
@@ -62,7 +65,8 @@ class ParquetStore:
     def read(self, table: Table, site: str) -> pa.Table:
         """Read the table of `site`.
 
-        Raises MissingTableError naming table, site and path, and SchemaError for another version.
+        Raises MissingTableError naming table, site and path, and SchemaError for a version that
+        cannot be upgraded.
         """
         path = self.path(table, site)
         try:
@@ -75,8 +79,7 @@ class ParquetStore:
             ) from None
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(table, site, path, error) from None
-        check_version(table, arrow.schema, path)
-        return to_arrow(table, arrow)
+        return to_arrow(table, upgraded(table, arrow, path))
 
     def first(self, table: Table, site: str, column: str) -> Any:
         """The first row's value of one column, or None without a table or a row."""
@@ -119,5 +122,10 @@ def _write_local(path: Path, arrow: pa.Table) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        raise WorkError(
+            f"{path} could not be written ({error.strerror or error}): the last good table stands; "
+            "free some space or mend the folder, then run again"
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ dataclasses inside a stage, as pandas DataFrames with Arrow dtypes between asset
 Parquet on disk. Raise a table's `version` with every change of its columns.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +50,11 @@ _TEXTS = pa.list_(pa.string())
 _HEADINGS = pa.list_(
     pa.struct([("level", pa.int8()), ("text", pa.string()), ("anchor", pa.string())])
 )
+_REDIRECTS = pa.list_(pa.struct([("url", pa.string()), ("status", pa.int16())]))
 
 RAW_PAGES = Table(
     "raw_pages",
-    1,
+    2,
     pa.schema(
         [
             _column("site", pa.string(), "site key"),
@@ -63,39 +64,71 @@ RAW_PAGES = Table(
             _column("page_id", pa.string(), "hash of site and canonical URL"),
             _optional("parent_url", pa.string(), "the page whose link led here"),
             _column("depth", pa.int16(), "links from the start page"),
-            _column("discovered_by", pa.string(), "start, known or link"),
-            _column("outcome", pa.string(), "ok, or why the page was not stored"),
+            _column("discovered_by", pa.string(), "start, known, sitemap, llms.txt or link"),
+            _column("outcome", pa.string(), "ok, not_modified, or why the page was not stored"),
+            _column("state", pa.string(), "present, gone or unknown"),
+            _optional("retries", pa.int8(), "requests that were repeated"),
             _optional("status", pa.int16(), "HTTP status of the last response"),
+            _optional("redirect_chain", _REDIRECTS, "redirects on the way, in order"),
             _optional("content_type", pa.string(), "media type"),
             _optional("charset", pa.string(), "encoding that was used"),
+            _optional("charset_source", pa.string(), "bom, header, meta, xml, utf8 or fallback"),
             _optional("etag", pa.string(), "validator for the next conditional request"),
             _optional("last_modified", pa.string(), "validator for the next conditional request"),
+            _optional("sitemap_lastmod", _TIME, "lastmod of the page in the sitemap"),
             _optional("response_bytes", pa.int64(), "size of the body"),
-            _column("elapsed_ms", pa.int32(), "from request to parsed body, in ms"),
+            _column("elapsed_ms", pa.int32(), "from request to the whole body, in ms"),
             _column("fetched_at", _TIME, "when the page was requested"),
+            _optional("fetch_mode", pa.string(), "http or browser"),
+            _optional("raw_html_hash", pa.string(), "hash of the decoded HTML; key of page_bodies"),
             _optional("content_hash", pa.string(), "hash of the chosen markdown"),
             _optional("lang", pa.string(), "html lang attribute"),
             _optional("title", pa.string(), "page title without the site's suffix"),
-            _optional("h1", pa.string(), "first H1 of the main content"),
+            _optional("title_raw", pa.string(), "page title as the page has it"),
+            _optional("h1", pa.string(), "first H1 of the main content, unless the site's name"),
+            _optional("meta_description", pa.string(), "what the page's head says it is about"),
+            _optional("meta_robots", pa.string(), "directives of meta robots and X-Robots-Tag"),
             _optional("page_summary", pa.string(), "first real paragraph, at most 300 chars"),
             _optional("markdown", pa.large_string(), "the chosen markdown"),
             _optional("raw_markdown", pa.large_string(), "markdown of the whole page"),
-            _optional("chosen", pa.string(), "main, fit or raw"),
+            _optional("main_markdown", pa.large_string(), "of the main content, unless chosen"),
+            _optional("fit_markdown", pa.large_string(), "of the pruned page, unless chosen"),
+            _optional("chosen", pa.string(), "main, fit, raw or twin"),
             _optional("chosen_reason", pa.string(), "why that markdown was chosen"),
             _optional("selector", pa.string(), "selector that found the main content"),
-            _optional("raw_words", pa.int32(), "words of raw_markdown"),
-            _optional("main_words", pa.int32(), "words of the main content"),
-            _optional("nav_ratio", pa.float32(), "raw words / words of the fit markdown"),
+            _optional("raw_words", pa.int32(), "words of the whole page"),
+            _optional("main_words", pa.int32(), "words of the chosen content"),
+            _optional("fit_words", pa.int32(), "words of the pruned page, where computed"),
+            _optional("nav_ratio", pa.float32(), "raw words / fit words, where computed"),
+            _optional("link_density", pa.float32(), "share of the content's words in links"),
+            _optional("code_blocks", pa.int16(), "code blocks of the chosen content"),
+            _optional("code_blocks_lost", pa.int16(), "code blocks of the page that are not in it"),
+            _optional("n_links_internal", pa.int32(), "links in scope"),
+            _optional("n_links_external", pa.int32(), "links out of scope"),
             _optional("headings", _HEADINGS, "headings of the main content with their anchors"),
-            _optional("links", _TEXTS, "in-scope links, sorted"),
+            _optional("links", _TEXTS, "in-scope links in document order"),
             _optional("error", pa.string(), "one line, at most 300 chars"),
+            _optional("extractor_version", pa.string(), "of the code and options that read it"),
         ]
     ),
 )
 
+PAGE_BODIES = Table(
+    "page_bodies",
+    1,
+    pa.schema(
+        [
+            _column("site", pa.string(), "site key"),
+            _column("raw_html_hash", pa.string(), "hash of the decoded HTML"),
+            _column("html", pa.large_string(), "the HTML, decoded"),
+        ]
+    ),
+)
+"""The HTML behind raw_pages: a new extractor reads it again without a new download."""
+
 CHUNKS = Table(
     "chunks",
-    1,
+    2,
     pa.schema(
         [
             _column("site", pa.string(), "site key"),
@@ -119,6 +152,8 @@ CHUNKS = Table(
             _column("end_char", pa.int64(), "character behind the last one"),
             _column("has_code", pa.bool_(), "holds a code block"),
             _optional("lang", pa.string(), "language of the page"),
+            _optional("duplicate_of", pa.string(), "chunk_id of the one that is asked and indexed"),
+            _optional("duplicate_reason", pa.string(), "why it counts as a repetition of that one"),
         ]
     ),
 )
@@ -177,7 +212,14 @@ EMBEDDINGS = Table(
 
 TABLES = {
     table.name: table
-    for table in (RAW_PAGES, CHUNKS, CANDIDATE_QUESTIONS, GROUNDED_QUESTIONS, EMBEDDINGS)
+    for table in (
+        RAW_PAGES,
+        PAGE_BODIES,
+        CHUNKS,
+        CANDIDATE_QUESTIONS,
+        GROUNDED_QUESTIONS,
+        EMBEDDINGS,
+    )
 }
 """Every table by its name, in the order in which data flows."""
 
@@ -215,14 +257,44 @@ def to_rows(table: Table, frame: "pd.DataFrame | pa.Table") -> list[dict[str, An
     return to_arrow(table, frame).to_pylist()
 
 
-def check_version(table: Table, schema: pa.Schema, where: str) -> None:
-    """Refuse a stored table whose schema has another version, naming it and what to do."""
-    found = (schema.metadata or {}).get(_VERSION_KEY, b"none").decode()
-    if found != str(table.version):
+def upgraded(table: Table, arrow: pa.Table, where: str) -> pa.Table:
+    """A stored table in the current version of its schema.
+
+    Raises SchemaError naming the version when it cannot be brought there, and what to do.
+    """
+    found = (arrow.schema.metadata or {}).get(_VERSION_KEY, b"none").decode()
+    if found == str(table.version):
+        return arrow
+    upgrade = _UPGRADES.get((table.name, found))
+    if upgrade is None:
         raise SchemaError(
             f"{where} has schema version {found}, this release reads version {table.version} of "
             f"{table.name}: materialise {table.name} for this site again"
         )
+    return upgrade(table, arrow)
+
+
+def _with_new_columns(table: Table, arrow: pa.Table) -> pa.Table:
+    """The stored columns, and nulls for those that the table has now."""
+    columns: dict[str, Any] = {
+        name: arrow.column(name) if name in arrow.schema.names else pa.nulls(len(arrow))
+        for name in table.schema.names
+    }
+    return pa.table(columns)
+
+
+def _raw_pages_from_1(table: Table, arrow: pa.Table) -> pa.Table:
+    """Version 1 knew no states: what had content was present, of the rest nothing is known."""
+    wide = _with_new_columns(table, arrow)
+    has_content = arrow.column("markdown").is_valid().to_pylist()
+    states = pa.array(["present" if known else "unknown" for known in has_content])
+    return wide.set_column(wide.schema.get_field_index("state"), "state", states)
+
+
+_UPGRADES: Mapping[tuple[str, str], Callable[[Table, pa.Table], pa.Table]] = {
+    ("raw_pages", "1"): _raw_pages_from_1,
+    ("chunks", "1"): _with_new_columns,
+}
 
 
 def _record(row: object) -> dict[str, Any]:

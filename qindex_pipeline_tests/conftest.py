@@ -70,6 +70,8 @@ def chunk_row(text: str, **values: Any) -> Row:
         "end_char": len(text),
         "has_code": False,
         "lang": "en",
+        "duplicate_of": None,
+        "duplicate_reason": None,
     }
     return row | values
 

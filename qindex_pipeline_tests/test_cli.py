@@ -145,6 +145,7 @@ CALLS_THAT_ARE_WRONG = {
     "an empty question": (["ask", "  "], {}, "the question is empty"),
     "a bad key": (["ingest", "{site}", "--site", "Not A Key"], {}, "site key 'Not A Key'"),
     "neither address nor folder": (["ingest", "no-such-folder"], {}, "neither an http(s) address"),
+    "an unknown way to render": (["ingest", "{site}", "--render", "curl"], {}, "--render"),
     "an unknown leg": (["ask", "x", "--legs", "sparse"], {}, "use one or more of"),
     "no pages": (["ingest", "{site}", "0"], {}, "greater than or equal to 1"),
     "an unknown profile": (["ask", "x"], {"QINDEX_PROFILE": "cloud"}, "QINDEX_PROFILE"),
@@ -253,6 +254,11 @@ def test_a_page_that_is_not_english_is_warned_of_once(qindex, tmp_path: Path):
     assert done.returncode == 0
     (warning,) = [line for line in done.stderr.splitlines() if line.startswith("warning")]
     assert "http://laterne/ (de)" in warning
+
+
+def test_a_site_keeps_the_way_to_render_with_which_it_was_added(qindex, tmp_path: Path):
+    assert qindex("sites", "add", "http://lantern.dev/", "--render", "auto").returncode == 0
+    assert "render: auto" in (tmp_path / "sites.yaml").read_text()
 
 
 def test_version_and_help_need_no_settings(qindex):

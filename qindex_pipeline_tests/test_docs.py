@@ -19,7 +19,10 @@ from pydantic.fields import FieldInfo
 from typer.main import get_command
 
 from qindex_pipeline.cli import app
+from qindex_pipeline.crawl.outcomes import Outcome, state_of
 from qindex_pipeline.settings import NOT_SETTINGS, Settings
+from qindex_pipeline.site_options import DEFAULT_EXCLUDE, CrawlOptions
+from qindex_pipeline.sites import Site
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.html"))
@@ -196,6 +199,52 @@ def test_no_page_names_a_setting_that_does_not_exist(name: str) -> None:
     named = set(re.findall(r"\bQINDEX_[A-Z_]*[A-Z]", SITE[name].main_text))
     assert named <= VARIABLES
     assert not named & NOT_SETTINGS
+
+
+OPTION_ROWS = {
+    row[0]: row[1] for row in SITE["crawling.html"].rows if row[0] in CrawlOptions.model_fields
+}
+OUTCOME_ROWS = [
+    row for row in SITE["crawling.html"].rows if row[1] in {"present", "gone", "unknown"}
+]
+
+
+@pytest.mark.parametrize("option", CrawlOptions.model_fields)
+def test_the_crawling_page_shows_every_option_with_its_default(option: str) -> None:
+    default = CrawlOptions.model_fields[option].get_default(call_default_factory=True)
+    shown = OPTION_ROWS[option]
+    if default is None:
+        assert shown == "not set"
+    elif isinstance(default, bool):
+        assert shown == str(default).lower()
+    elif isinstance(default, int | float):
+        assert float(shown) == default
+    elif isinstance(default, str):
+        assert shown == default
+    else:
+        assert shown == ("see below" if default else "none")
+
+
+def test_the_crawling_page_shows_no_option_that_does_not_exist() -> None:
+    tables = [row for row in SITE["crawling.html"].rows if row not in OUTCOME_ROWS]
+    assert {row[0] for row in tables} - {"Option", "Outcome"} == set(CrawlOptions.model_fields)
+
+
+def test_the_crawling_page_shows_the_patterns_that_are_left_out_by_default() -> None:
+    shown = re.findall(r"^  - '(.+)'$", SITE["crawling.html"].code, flags=re.MULTILINE)
+    assert tuple(shown) == DEFAULT_EXCLUDE
+
+
+def test_the_crawling_page_explains_every_outcome_and_its_state() -> None:
+    shown = {row[0]: row[1] for row in OUTCOME_ROWS}
+    assert len(shown) == len(OUTCOME_ROWS)
+    assert shown == {str(outcome): str(state_of(outcome)) for outcome in Outcome}
+
+
+def test_the_sites_page_shows_where_pages_come_from_and_no_option_that_does_not_exist() -> None:
+    shown = {row[0] for row in SITE["sites.html"].rows} - {"Option"}
+    assert Site.model_fields.keys() - CrawlOptions.model_fields.keys() - {"key"} <= shown
+    assert shown <= Site.model_fields.keys()
 
 
 def words_of_the_command_line(command: Any) -> tuple[set[str], set[str]]:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from qindex_pipeline.errors import UsageError
-from qindex_pipeline.sites import Site, add_site, check_key, load_sites, new_key, remove_site
+from qindex_pipeline.sites import (
+    Site,
+    add_site,
+    check_key,
+    load_sites,
+    new_key,
+    remove_site,
+    site_of,
+)
 
 COMMENTED = """\
 # Our docs sites.
@@ -221,3 +229,22 @@ def test_a_new_key_is_the_host_and_what_tells_it_from_others(
 def test_an_address_without_a_usable_host_gives_no_key(url: str) -> None:
     with pytest.raises(UsageError):
         new_key(url, {})
+
+
+@pytest.mark.parametrize(
+    ("in_file", "given", "expected"),
+    [
+        (None, None, "http"),
+        (None, "auto", "auto"),
+        ("auto", None, "auto"),
+        ("auto", "browser", "browser"),
+        ("auto", "http", "http"),
+    ],
+)
+def test_what_the_command_line_says_of_rendering_replaces_what_the_file_says(
+    in_file: str | None, given: str | None, expected: str
+) -> None:
+    options = {} if in_file is None else {"render": in_file}
+    known = {"a": Site.model_validate({"key": "a", "start_url": "http://a/", **options})}
+    site = site_of("http://a/", known, key=None, max_pages=None, base_url=None, render=given)
+    assert (site.key, site.render, site.max_pages) == ("a", expected, 30)

@@ -94,7 +94,7 @@ def test_a_failing_write_leaves_the_old_table_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pq, "write_table", fail)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(WorkError, match=r"docs\.parquet could not be written \(No space left"):
         store.write(CHUNKS, "docs", NEW)
     assert [path.name for path in (tmp_path / "data" / "chunks").iterdir()] == ["docs.parquet"]
     assert read(store) == OLD

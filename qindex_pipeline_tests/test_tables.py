@@ -1,7 +1,7 @@
 """Schemas: every column is described, and rows that do not fit are refused by name."""
 
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
@@ -20,10 +20,10 @@ from qindex_pipeline.tables import (
     TABLES,
     SchemaError,
     Table,
-    check_version,
     to_arrow,
     to_frame,
     to_rows,
+    upgraded,
 )
 from qindex_pipeline_tests.conftest import Row, candidate_row, chunk_row, embedding_row
 
@@ -73,6 +73,7 @@ def test_every_column_says_what_it_means(table: Table) -> None:
 def test_the_tables_stand_in_the_order_in_which_data_flows() -> None:
     assert list(TABLES) == [
         "raw_pages",
+        "page_bodies",
         "chunks",
         "candidate_questions",
         "grounded_questions",
@@ -198,9 +199,28 @@ def test_something_that_is_no_row_is_refused() -> None:
 
 
 def test_the_schema_version_is_stamped_and_checked() -> None:
-    newer = Table("chunks", CHUNKS.version + 1, CHUNKS.schema)
-    check_version(CHUNKS, CHUNKS.stamped_schema, "here")
-    with pytest.raises(SchemaError, match=r"here has schema version 2, .* version 1 of chunks"):
-        check_version(CHUNKS, newer.stamped_schema, "here")
+    current = CHUNKS.stamped_schema.empty_table()
+    assert upgraded(CHUNKS, current, "here") is current
+    newer = Table("chunks", CHUNKS.version + 1, CHUNKS.schema).stamped_schema.empty_table()
+    with pytest.raises(SchemaError, match=r"here has schema version 3, .* version 2 of chunks"):
+        upgraded(CHUNKS, newer, "here")
     with pytest.raises(SchemaError, match="here has schema version none"):
-        check_version(RAW_PAGES, RAW_PAGES.schema, "here")
+        upgraded(RAW_PAGES, RAW_PAGES.schema.empty_table(), "here")
+
+
+def test_pages_of_the_first_release_are_read_as_present_where_they_have_content() -> None:
+    names = {"state", "raw_html_hash", "sitemap_lastmod"}
+    schema = pa.schema([field for field in RAW_PAGES.schema if field.name not in names])
+    row = {
+        "site": "s", "url": "http://s/", "page_id": "p", "depth": 0, "discovered_by": "start",
+        "outcome": "ok", "elapsed_ms": 1, "fetched_at": datetime(2026, 1, 1, tzinfo=UTC),
+    }  # fmt: skip
+    texts = ["# T", None]
+    columns = {
+        field.name: texts if field.name == "markdown" else [row.get(field.name)] * 2
+        for field in schema
+    }
+    old = pa.table(columns, schema=schema.with_metadata({"qindex.schema_version": "1"}))
+    rows = to_rows(RAW_PAGES, upgraded(RAW_PAGES, old, "here"))
+    assert [row["state"] for row in rows] == ["present", "unknown"]
+    assert [row["raw_html_hash"] for row in rows] == [None, None]

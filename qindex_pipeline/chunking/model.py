@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-ChunkKind = Literal["full_page", "section", "part"]
+LEAD_IN_WORDS = 40
+"""Up to this size, a line that announces the block below it ("Run:") stays with that block."""
+
+ChunkKind = Literal["full_page", "section", "part", "plain"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class ChunkConfig:
         """The size above which even code, a table, a list or a quote is cut."""
         return self.hard_factor * self.max_words
 
+    @property
+    def most_words(self) -> int:
+        """The largest chunk, full pages apart: a block of the hardest limit and its lead-in."""
+        return self.hard_max_words + LEAD_IN_WORDS
+
 
 @dataclass(frozen=True)
 class PageText:
@@ -63,13 +71,17 @@ class PageText:
     lang: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A row of the chunks table; `tables.CHUNKS` says what each column means.
 
-    `text` is exactly `normalise(markdown).text[start_char:end_char]`, except in a chunk of kind
-    `part`: a piece of one block too large to stay whole, which may carry repeated fence or
+    `text` is exactly `normalise(markdown).text[start_char:end_char]`, except where `parts` is
+    above 1: a piece of one block too large to stay whole, which may carry repeated fence or
     table header lines and lose common indentation so that it can be read alone.
+
+    `kind` is `full_page` for a whole short page, `part` for such a piece, `section` for all else
+    of a page; all chunks of a longer page that could not be parsed, or has too many lines for it,
+    are `plain`: cut at blank lines, without headings.
     """
 
     site: str
@@ -93,3 +105,5 @@ class Chunk:
     end_char: int
     has_code: bool
     lang: str | None
+    duplicate_of: str | None = None
+    duplicate_reason: str | None = None

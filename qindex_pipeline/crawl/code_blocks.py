@@ -22,6 +22,9 @@ _NOT_CODE = (
 _NUMBERS_BESIDE = ".line-numbers-wrapper"
 _LINE_CLASSES = frozenset({"line", "token-line", "code-line", "view-line", "cl"})
 _ONE_LINE_TAGS = frozenset({"div", "p", "li", "tr"})
+_BREAKS = ", ".join(
+    ["br", "[data-line]", *sorted(_ONE_LINE_TAGS), *sorted(f".{name}" for name in _LINE_CLASSES)]
+)
 _BLOCK_CODE_CLASSES = frozenset({"block", "codeblock", "code-block", "whitespace-pre"})
 _WRAPPERS_TO_ASK = 3
 _LANGUAGE = re.compile(r"(?:language|lang|highlight-source)-([\w+#.-]+)|highlight-([\w+#.-]+)")
@@ -39,15 +42,19 @@ def normalise_code(tree: LexborHTMLParser) -> None:
         _unwrap_table(table)
     for pre in dom.outermost(tree.css("pre")):
         _rewrite_pre(pre)
-    for code in dom.outermost(tree.css("code")):
-        if not dom.is_inside(code, ("pre",)) and _is_block(code):
+    for code in dom.outermost(filter(_is_block, tree.css("code"))):
+        if not dom.is_inside(code, ("pre", "code")):
             _rewrite_block_code(code)
 
 
-def code_lines(node: LexborNode) -> list[str]:
-    """The non-blank lines of all code blocks below a node."""
-    text = "\n".join(pre.text() for pre in node.css("pre"))
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+def code_texts(node: LexborNode) -> list[str]:
+    """The text of each code block below a node (which may be one itself)."""
+    return [pre.text() for pre in node.css("pre")]
+
+
+def code_lines(code: str) -> list[str]:
+    """The non-blank lines of code, without what no reader sees at their ends."""
+    return [line.rstrip() for line in code.splitlines() if line.strip()]
 
 
 def _unwrap_table(table: LexborNode) -> None:
@@ -119,23 +126,31 @@ def _block(code: str, language: str) -> LexborNode:
 
 def _code_text(block: LexborNode) -> str:
     """The characters of a block, one line per line element or `<br>`."""
-    parts: list[str] = []
-    _collect(block, parts)
-    lines = "".join(parts).replace("\r\n", "\n").replace("\xa0", " ").split("\n")
-    text = "\n".join(line.rstrip() for line in lines)
-    return text.strip("\n")
+    if block.css_first(_BREAKS) is None:
+        code = block.text()
+    else:
+        parts: list[str] = []
+        _collect(block, parts)
+        code = "".join(parts)
+    lines = code.replace("\r\n", "\n").replace("\xa0", " ").split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
-def _collect(node: LexborNode, parts: list[str]) -> None:
-    for child in node.iter(include_text=True):
-        if child.is_text_node:
-            parts.append(child.text())
-        elif child.tag == "br":
+def _collect(block: LexborNode, parts: list[str]) -> None:
+    """Append the pieces of a block; a stack of its own, because tokens nest without limit."""
+    stack: list[tuple[LexborNode, int | None]] = [(block, None)]
+    while stack:
+        node, before = stack.pop()
+        if before is not None:
+            _end_line(node, parts, is_empty=len(parts) == before)
+        elif node.is_text_node:
+            parts.append(node.text())
+        elif node.tag == "br":
             parts.append("\n")
-        elif child.is_element_node:
-            before = len(parts)
-            _collect(child, parts)
-            _end_line(child, parts, is_empty=len(parts) == before)
+        elif node.is_element_node:
+            if node.mem_id != block.mem_id:
+                stack.append((node, len(parts)))
+            stack.extend((child, None) for child in reversed(list(node.iter(include_text=True))))
 
 
 def _end_line(node: LexborNode, parts: list[str], *, is_empty: bool) -> None:
@@ -143,7 +158,10 @@ def _end_line(node: LexborNode, parts: list[str], *, is_empty: bool) -> None:
 
     A line element without text is a blank line; any other block without text is nothing.
     """
-    is_line = not _LINE_CLASSES.isdisjoint(dom.classes(node)) or "data-line" in node.attributes
+    names = dom.classes(node)
+    # Prism calls the text of a line in a diff a token, too.
+    is_line = "token" not in names and not _LINE_CLASSES.isdisjoint(names)
+    is_line = is_line or "data-line" in node.attributes
     following = node.next
     breaks = node.tag in _ONE_LINE_TAGS or (
         # Where a character follows the line, it is the line break itself.

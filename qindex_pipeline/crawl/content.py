@@ -1,31 +1,15 @@
-"""What of a page is its content: the noise that goes, and the container that stays.
+"""The main content of a page: the container that stays, with the title of the page in it.
 
 Selectors come from a field test on the sites of a dozen documentation generators.
 """
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from qindex_pipeline.crawl import dom
 
-_INVISIBLE = "script, style, template, noscript, iframe, object, canvas, svg, link, meta"
-_CONTROLS = (
-    "button, [role=button], .sr-only, .visually-hidden, .screen-reader-text, .skip-link, "
-    ".edit-this-page, .edit-link, .theme-edit-this-page, .copybtn, .copy-button, clipboard-copy"
-)
-_LANDMARKS = "nav, footer, aside, [role=navigation], [role=search], [role=contentinfo]"
-# Removed unless they hold an H1 or most of the page: names like these also sit on whole pages.
-_BY_NAME = (
-    "header, form, .sphinxsidebar, .navheader, .navfooter, .related, .breadcrumbs, .breadcrumb, "
-    ".toc, .table-of-contents, .theme-doc-toc-mobile, .theme-doc-footer, .pagination-nav, "
-    ".pagination, .pager, .prev-next, .prev-next-area, .prev-next-footer, .rst-footer-buttons, "
-    ".cookie-banner, #cookie-banner, [rel=prev], [rel=next]"
-)
-_CALLOUT = re.compile(
-    r"\b(admonition|callout|footnotes?|note|alert|topic|tip|warning|caution|starlight-aside)\b"
-)
 _CASCADE = (
     "main article",
     "[role=main]",
@@ -38,6 +22,7 @@ _CASCADE = (
     "div.body",
     "#apicontent",
     "#page-content",
+    "#yui-main",
     ".markdown-body",
     ".content",
 )
@@ -50,77 +35,79 @@ _MAX_HEADER_WORDS = 60
 
 @dataclass(frozen=True)
 class Container:
-    """The node that holds the main content, and the selector that found it (None: the body)."""
+    """The node that holds the main content, the selector that found it, the code outside it."""
 
     node: LexborNode
-    selector: str | None
+    selector: str
+    code_lost: int = 0
 
 
-def drop_invisible(tree: LexborHTMLParser) -> None:
-    """Remove what no reader sees: scripts, styles, templates, vector drawings."""
-    dom.drop(dom.body(tree).css(_INVISIBLE))
+@dataclass(frozen=True)
+class _Match:
+    """The largest match of a selector; `total` is the words of all its matches."""
+
+    selector: str
+    node: LexborNode
+    words: int
+    total: int
+    code: int
 
 
-def drop_noise(tree: LexborHTMLParser) -> None:
-    """Remove navigation, footers and controls around and inside the content."""
-    page = dom.body(tree)
-    dom.drop(page.css(_CONTROLS))
-    dom.drop(node for node in page.css(_LANDMARKS) if not _is_callout(node))
-    half = dom.words(page) / 2
-    dom.drop(node for node in page.css(_BY_NAME) if not _is_protected(node, half))
+def select_container(page: LexborNode, selector: str) -> Container | None:
+    """The largest match of a selector that the site's owner chose, None when it has no text."""
+    match = _measure(selector, page.css(selector))
+    if match is None or match.words == 0:
+        return None
+    _rescue_title(page, match.node)
+    return Container(match.node, selector)
 
 
-def find_container(tree: LexborHTMLParser) -> Container:
+def find_container(page: LexborNode, n_code: int) -> Container | None:
     """The main content by the first selector of the cascade whose largest match convinces.
 
-    Small pages get a second round in which five words under an H1 are enough. Without any,
-    the body. The page's H1 is moved in front when it stands outside (asciidoc, blog headers).
+    Small pages get a second round in which five words under an H1 are enough. Where no match
+    has all `n_code` code blocks of the page, the first is returned with what it lacks. The
+    page's H1 is moved in front when it stands outside (asciidoc, blog headers).
     """
-    page = dom.body(tree)
-    needed = _MIN_SHARE * dom.words(page)
-    found = [(selector, matches) for selector in _CASCADE if (matches := page.css(selector))]
-    for selector, matches in found:
-        if _is_content(page, matches, 0 if selector in _MAIN else needed):
-            return _container(page, matches, selector)
-    for selector, matches in found:
-        if _is_small_page(_largest(matches)):
-            return _container(page, matches, selector)
-    return Container(page, None)
+    first = None
+    for match in _candidates(page):
+        if match.code == n_code:
+            _rescue_title(page, match.node)
+            return Container(match.node, match.selector)
+        first = first or match
+    return Container(first.node, first.selector, n_code - first.code) if first else None
 
 
-def _container(page: LexborNode, matches: list[LexborNode], selector: str) -> Container:
-    node = _largest(matches)
-    _rescue_title(page, node)
-    return Container(node, selector)
+def _candidates(page: LexborNode) -> Iterator[_Match]:
+    """The matches of the cascade that convince, found one by one: mostly the first will do."""
+    small: list[_Match] = []
+    for selector in _CASCADE:
+        match = _measure(selector, page.css(selector))
+        if match is not None and _is_content(page, match):
+            yield match
+        elif match is not None and _is_small_page(match):
+            small.append(match)
+    yield from small
 
 
-def _largest(matches: list[LexborNode]) -> LexborNode:
-    return max(matches, key=dom.words)
+def _measure(selector: str, matches: list[LexborNode]) -> _Match | None:
+    if not matches:
+        return None
+    sizes = {node.mem_id: dom.words(node) for node in matches}
+    largest = max(matches, key=lambda node: sizes[node.mem_id])
+    total = sum(sizes[node.mem_id] for node in dom.outermost(matches))
+    return _Match(selector, largest, sizes[largest.mem_id], total, len(largest.css("pre")))
 
 
-def _is_protected(node: LexborNode, half: float) -> bool:
-    return node.css_first("h1") is not None or dom.words(node) > half
-
-
-def _is_callout(node: LexborNode) -> bool:
-    """Whether an aside is part of the text (a note, footnotes), not a side bar."""
-    if node.tag != "aside":
+def _is_content(page: LexborNode, match: _Match) -> bool:
+    """Whether a match is the content: enough text, no rival."""
+    if match.words < _MIN_WORDS or match.words * 2 < match.total:
         return False
-    role = dom.attribute(node, "role")
-    return role in {"note", "doc-footnote"} or bool(_CALLOUT.search(dom.attribute(node, "class")))
+    return match.selector in _MAIN or match.words >= _MIN_SHARE * dom.words(page)
 
 
-def _is_content(page: LexborNode, matches: list[LexborNode], needed: float) -> bool:
-    """Whether the largest match is the content: enough text, no rival, no code outside."""
-    node = _largest(matches)
-    size = dom.words(node)
-    rivals = sum(map(dom.words, dom.outermost(matches)))
-    is_large = size >= max(_MIN_WORDS, needed) and size * 2 >= rivals
-    return is_large and len(node.css("pre")) == len(page.css("pre"))
-
-
-def _is_small_page(node: LexborNode) -> bool:
-    return node.css_first("h1") is not None and dom.words(node) >= _MIN_WORDS_WITH_H1
+def _is_small_page(match: _Match) -> bool:
+    return dom.has_title(match.node) and match.words >= _MIN_WORDS_WITH_H1
 
 
 def _rescue_title(page: LexborNode, node: LexborNode) -> None:

@@ -30,9 +30,24 @@ def words(node: LexborNode) -> int:
     return len(node.text(separator=" ").split())
 
 
+def link_words(node: LexborNode) -> int:
+    """Number of words of the text below a node that stand in links."""
+    return sum(map(words, node.css("a[href]")))
+
+
 def flat_text(node: LexborNode) -> str:
     """The text below a node on one line."""
     return " ".join(node.text().split())
+
+
+def shows_anything(link: LexborNode) -> bool:
+    """Whether a link has text or a picture to be clicked."""
+    return bool(link.text().strip()) or link.css_first("img") is not None
+
+
+def has_title(node: LexborNode) -> bool:
+    """Whether an H1 stands below a node."""
+    return node.css_first("h1") is not None
 
 
 def ancestors(node: LexborNode) -> Iterator[LexborNode]:
@@ -52,8 +67,19 @@ def is_inside(node: LexborNode, tags: Iterable[str]) -> bool:
 def outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
     """The nodes that have none of the others above them."""
     found = list(nodes)
+    if len(found) < 2:
+        return found
     ids = {node.mem_id for node in found}
-    return [node for node in found if ids.isdisjoint(above.mem_id for above in ancestors(node))]
+    return [node for node in found if not _is_below(node, ids)]
+
+
+def _is_below(node: LexborNode, ids: set[int]) -> bool:
+    above = node.parent
+    while above is not None:
+        if above.mem_id in ids:
+            return True
+        above = above.parent
+    return False
 
 
 def drop(nodes: Iterable[LexborNode]) -> None:
@@ -74,6 +100,15 @@ def element(tag: str, text: str) -> LexborNode:
     node = fragment(f"<{tag}></{tag}>")
     node.insert_child(text)
     return node
+
+
+def bold(text: str) -> LexborNode:
+    """A new paragraph that holds one text in bold."""
+    paragraph = fragment("<p><strong></strong></p>")
+    strong = paragraph.css_first("strong")
+    assert strong is not None, "the fragment holds it"
+    strong.insert_child(text)
+    return paragraph
 
 
 def body(tree: LexborHTMLParser) -> LexborNode:

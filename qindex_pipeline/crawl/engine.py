@@ -1,175 +1,58 @@
-"""The seams to crawl4ai: our fetch strategy, our markdown generator, one `arun` a page.
+"""Gets pages: which strategy asks for a page, and what crawl4ai's answer means.
 
-crawl4ai stays the engine through its public extension points. What it would compute beside
-the page (its scraping, links and media) is switched off with a third one, because nobody
-reads it here and it costs three times our own work. Its `success` is not read either: it
-vetoes short pages as blocked. Other fetchers (a browser) plug in as another
-`AsyncCrawlerStrategy`.
+One `arun` of crawl4ai for each page. `get` never raises for what a server, a page, the browser or
+crawl4ai does: every way to fail is an outcome.
 """
 
 import asyncio
-import atexit
-import os
-import shutil
-import tempfile
-from contextvars import ContextVar
+import math
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from html_to_markdown.exceptions import ConversionError
-
-from qindex_pipeline.crawl.extraction import Extraction, extract
-from qindex_pipeline.crawl.http import TOTAL_SECONDS, Gate, HttpFetcher
+from qindex_pipeline.crawl.browser import BrowserStrategy
+from qindex_pipeline.crawl.crawl4ai_library import AsyncWebCrawler
+from qindex_pipeline.crawl.crawl4ai_seams import crawler_of, run_config
+from qindex_pipeline.crawl.http import Gate, HttpFetcher
+from qindex_pipeline.crawl.http_strategy import HttpStrategy
 from qindex_pipeline.crawl.outcomes import FetchOutcome, Outcome, one_line
-from qindex_pipeline.crawl.result import Result
+from qindex_pipeline.crawl.rendering import needs_javascript
+from qindex_pipeline.crawl.result import Request, Result
+from qindex_pipeline.crawl.text_pages import TEXT_TYPES
+from qindex_pipeline.crawl.visit import Visit, current_visit
+from qindex_pipeline.errors import WorkError
+from qindex_pipeline.sites import Site
 
-
-def _prepare_environment() -> None:
-    """Keep crawl4ai's advertisements off the console and its files out of the home folder."""
-    os.environ.setdefault("CRAWL4AI_NO_CLOUD_NOTICE", "1")
-    if "CRAWL4_AI_BASE_DIRECTORY" not in os.environ:
-        folder = tempfile.mkdtemp(prefix="qindex-crawl4ai-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        os.environ["CRAWL4_AI_BASE_DIRECTORY"] = folder
-
-
-# crawl4ai reads both variables while it is imported.
-_prepare_environment()
-
-from crawl4ai import AsyncWebCrawler, BrowserConfig, CacheMode, CrawlerRunConfig  # noqa: E402
-from crawl4ai.async_crawler_strategy import AsyncCrawlerStrategy  # noqa: E402
-from crawl4ai.async_logger import AsyncLoggerBase  # noqa: E402
-from crawl4ai.content_scraping_strategy import ContentScrapingStrategy  # noqa: E402
-from crawl4ai.markdown_generation_strategy import MarkdownGenerationStrategy  # noqa: E402
-from crawl4ai.models import (  # noqa: E402
-    AsyncCrawlResponse,
-    MarkdownGenerationResult,
-    ScrapingResult,
-)
-
-_GRACE_SECONDS = 5.0  # for extraction, on top of the fetch's own limit
-
-# Fetch and extraction of one page run in one task; this carries the fetch to the extraction,
-# which crawl4ai tells only a base URL that a page's <base> may have replaced.
-_current: ContextVar[FetchOutcome] = ContextVar("current_fetch")
-
-
-class HttpStrategy(AsyncCrawlerStrategy):
-    """Fetches over HTTP; keeps a `FetchOutcome` per URL and never raises for one."""
-
-    def __init__(self, fetcher: HttpFetcher, gate: Gate) -> None:
-        """Fetch with `fetcher`, following the redirects that `gate` lets through."""
-        self._fetcher, self._gate = fetcher, gate
-        self.outcomes: dict[str, FetchOutcome] = {}
-
-    async def __aenter__(self) -> Self:
-        """Nothing to open: the session belongs to the fetcher."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing to close."""
-
-    async def crawl(self, url: str, **kwargs: Any) -> AsyncCrawlResponse:  # noqa: ARG002  the seam's
-        """Fetch `url`; the response is empty unless the outcome is `ok`."""
-        response = await self._fetcher.page(url, self._gate)
-        self.outcomes[url] = response.fetch
-        _current.set(response.fetch)
-        return AsyncCrawlResponse(
-            html=response.text if response.fetch.outcome is Outcome.OK else "",
-            response_headers={},
-            status_code=response.fetch.status or 0,
-            redirected_url=response.fetch.final_url,
-        )
-
-
-class ExtractedMarkdown(MarkdownGenerationResult):
-    """crawl4ai's result with our extraction, or why there is none."""
-
-    extraction: Any = None
-    error: str | None = None
-
-
-class MainContentGenerator(MarkdownGenerationStrategy):
-    """Runs our extraction on the page's own HTML (crawl4ai's cleaned HTML has no classes)."""
-
-    def __init__(self) -> None:
-        """Ask crawl4ai for the raw HTML."""
-        super().__init__(content_source="raw_html")
-
-    def generate_markdown(
-        self,
-        input_html: str,
-        base_url: str = "",  # noqa: ARG002  the seam's
-        html2text_options: dict[str, Any] | None = None,  # noqa: ARG002  the seam's
-        content_filter: Any = None,  # noqa: ARG002  the seam's
-        citations: bool = True,  # noqa: ARG002  the seam's
-        **kwargs: Any,  # noqa: ARG002  the seam's
-    ) -> ExtractedMarkdown:
-        """Extract the main content of the page that this task has just fetched."""
-        fetch = _current.get()
-        if fetch.outcome is not Outcome.OK:
-            return _extracted(None)
-        try:
-            return _extracted(extract(input_html, fetch.final_url))
-        except ConversionError as error:
-            return _extracted(None, one_line(error))
-
-
-class _NoScraping(ContentScrapingStrategy):
-    """Leaves out crawl4ai's own reading of the page."""
-
-    logger: Any = None  # crawl4ai sets it
-
-    def scrap(self, url: str, html: str, **kwargs: Any) -> ScrapingResult:  # noqa: ARG002  the seam's
-        """An empty result."""
-        return ScrapingResult(cleaned_html="", success=True)
-
-    async def ascrap(self, url: str, html: str, **kwargs: Any) -> ScrapingResult:
-        """The same."""
-        return self.scrap(url, html, **kwargs)
-
-
-class _NoLog(AsyncLoggerBase):
-    """crawl4ai's log, which would call every 404 an error: outcomes report what happened."""
-
-    verbose = False
-
-    def _ignore(self, *args: Any, **kwargs: Any) -> None:
-        """Write nothing."""
-
-    debug = info = success = warning = error = url_status = error_status = _ignore
+_BROWSER_SHARE = 0.2  # of a site's pages; one that needs more is a case for `render: browser`
+_MIN_BROWSER_PAGES = 5
 
 
 class Engine:
-    """Gets pages: one crawl4ai crawler for a crawl, one `arun` for each page."""
+    """Gets pages: a crawl4ai crawler for each way to fetch, one `arun` for each page."""
 
-    def __init__(self, fetcher: HttpFetcher, gate: Gate) -> None:
-        """Wire our strategies into a crawler; `gate` judges redirect targets."""
-        self._strategy = HttpStrategy(fetcher, gate)
-        self._crawler = AsyncWebCrawler(
-            crawler_strategy=self._strategy,
-            config=BrowserConfig(verbose=False),
-            base_directory=os.environ["CRAWL4_AI_BASE_DIRECTORY"],
-            logger=_NoLog(),
-        )
-        # One for the crawl: building it costs crawl4ai 40 ms.
-        self._config = CrawlerRunConfig(
-            cache_mode=CacheMode.BYPASS,
-            verbose=False,
-            markdown_generator=MainContentGenerator(),
-            scraping_strategy=_NoScraping(),
-        )
+    def __init__(
+        self, fetcher: HttpFetcher, gate: Gate, site: Site, chromium: str | None = None
+    ) -> None:
+        """Wire our strategies into crawlers.
+
+        Args:
+            fetcher: Asks the servers.
+            gate: Judges redirect targets.
+            site: How its pages are fetched and read.
+            chromium: The browser's executable, None for Playwright's own.
+        """
+        self._site, self._config = site, run_config(site)
+        self._browser = BrowserStrategy(fetcher, gate, site, chromium)
+        self._over_http = crawler_of(HttpStrategy(fetcher, gate, site))
+        self._in_browser = crawler_of(self._browser)
+        shared = math.ceil(_BROWSER_SHARE * site.max_pages)
+        self._browser_pages = max(_MIN_BROWSER_PAGES, shared)
 
     async def __aenter__(self) -> Self:
-        """Start the crawler."""
-        await self._crawler.start()
+        """Start the crawlers; a browser starts with the first page that needs it."""
+        await self._over_http.start()
+        await self._in_browser.start()
         return self
 
     async def __aexit__(
@@ -178,43 +61,72 @@ class Engine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the crawler."""
-        await self._crawler.close()
+        """Close the crawlers, and the browser."""
+        await self._in_browser.close()
+        await self._over_http.close()
 
-    async def get(self, url: str) -> Result:
-        """Fetch and extract one page. Never raises for what a server or a page does."""
-        begun = datetime.now(UTC)
+    async def get(self, request: Request) -> Result:
+        """Fetch and extract one page.
+
+        Raises:
+            WorkError: The site's pages are to be shown in a browser, and none can be started.
+        """
+        if self._site.render == "browser":
+            await self._browser.ready()
+            return await self._visit(Visit(request, asyncio.timeout(None)), self._in_browser)
+        result = await self._visit(Visit(request, asyncio.timeout(None)), self._over_http)
+        return await self._filled(request, result) if _is_shell(result) else result
+
+    async def _filled(self, request: Request, shell: Result) -> Result:
+        """A page that JavaScript fills, from the browser where the site's options let it."""
+        if self._site.render != "auto":
+            return _required(shell, "only JavaScript fills this page; set render: auto or browser")
+        if self._browser_pages < 1:
+            return _required(shell, "more pages need JavaScript than render: auto shows")
+        self._browser_pages -= 1
         try:
-            result: Any = await asyncio.wait_for(
-                self._crawler.arun(url, config=self._config), TOTAL_SECONDS + _GRACE_SECONDS
-            )
+            await self._browser.ready()
+        except WorkError as error:
+            return _required(shell, str(error))
+        visit = Visit(request, asyncio.timeout(None), shell.fetch, shell.html or "")
+        return await self._visit(visit, self._in_browser)
+
+    async def _visit(self, visit: Visit, crawler: AsyncWebCrawler) -> Result:
+        begun = datetime.now(UTC)
+        current_visit.set(visit)
+        try:
+            async with visit.clock:
+                await crawler.arun(visit.request.url, config=self._config)
         except TimeoutError:
-            self._strategy.outcomes.pop(url, None)
-            seconds = f"no page within {TOTAL_SECONDS + _GRACE_SECONDS:.0f} s"
-            return Result(FetchOutcome(Outcome.TOTAL_TIMEOUT, url, begun, 1, error=seconds))
-        fetch = self._strategy.outcomes.pop(url)
-        if fetch.outcome is not Outcome.OK:
-            return Result(fetch)
-        return _read(fetch, result)
+            return _failed(visit, begun, Outcome.TOTAL_TIMEOUT, "the page was not read in time")
+        # crawl4ai wraps what our strategies raise, and can raise anything of its own.
+        except Exception as error:
+            return _failed(visit, begun, Outcome.PARSE_ERROR, f"{type(error).__name__}: {error}")
+        return _read(visit, begun)
 
 
-def _read(fetch: FetchOutcome, result: Any) -> Result:
-    """The extraction that travelled in crawl4ai's result, or a parse error."""
-    markdown = result.markdown
-    extraction = getattr(markdown, "extraction", None) if markdown is not None else None
-    if isinstance(extraction, Extraction):
-        return Result(fetch, extraction)
-    # crawl4ai turns any exception of the generator into a message that spans lines of source.
-    error = getattr(markdown, "error", None) or result.error_message or "no markdown"
-    failed = replace(fetch, outcome=Outcome.PARSE_ERROR, error=one_line(error))
-    return Result(failed)
+def _is_shell(result: Result) -> bool:
+    extraction, html = result.extraction, result.html
+    if extraction is None or html is None or result.fetch.content_type in TEXT_TYPES:
+        return False
+    return needs_javascript(html, extraction)
 
 
-def _extracted(extraction: Extraction | None, error: str | None = None) -> ExtractedMarkdown:
-    return ExtractedMarkdown(
-        raw_markdown=extraction.markdown if extraction is not None else "",
-        markdown_with_citations="",
-        references_markdown="",
-        extraction=extraction,
-        error=error,
-    )
+def _required(shell: Result, error: str) -> Result:
+    return Result(replace(shell.fetch, outcome=Outcome.JS_REQUIRED, error=one_line(error)))
+
+
+def _read(visit: Visit, begun: datetime) -> Result:
+    """What the visit brought; a body without an extraction is a parse error."""
+    fetch = visit.fetch
+    if fetch is not None and fetch.outcome is not Outcome.OK:
+        return Result(fetch)
+    if fetch is None or visit.extraction is None:
+        error = visit.error or "crawl4ai returned without reading the page"
+        return _failed(visit, begun, Outcome.PARSE_ERROR, error)
+    return Result(fetch, visit.extraction, visit.html)
+
+
+def _failed(visit: Visit, begun: datetime, outcome: Outcome, error: str) -> Result:
+    fetch = visit.fetch or FetchOutcome(outcome, visit.request.url, begun, requests=1)
+    return Result(replace(fetch, outcome=outcome, error=one_line(error)))

@@ -1,30 +1,65 @@
 """From the HTML of a page to its content as markdown: the recipe, step by step.
 
-Pure: the same HTML and URL give the same result, and nothing is fetched.
+Pure: the same HTML, URL and options give the same result, and nothing is fetched.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from qindex_pipeline.crawl import dom
-from qindex_pipeline.crawl.code_blocks import normalise_code
-from qindex_pipeline.crawl.content import drop_invisible, drop_noise, find_container
+from qindex_pipeline.crawl.choice import Choice, ExtractionOptions, Whole, choose
+from qindex_pipeline.crawl.code_blocks import code_texts, normalise_code
 from qindex_pipeline.crawl.head import Head, read_head
 from qindex_pipeline.crawl.headings import list_headings, mark_headings
 from qindex_pipeline.crawl.markdown import tidy, tidy_links, to_markdown
-from qindex_pipeline.crawl.nav_rule import Fit, fit
-from qindex_pipeline.crawl.outcomes import EMPTY_WORDS
+from qindex_pipeline.crawl.noise import drop_invisible
 from qindex_pipeline.crawl.pages import Heading
+from qindex_pipeline.crawl.parsing import parse
 from qindex_pipeline.crawl.summary import summarise
+from qindex_pipeline.ids import content_hash
+
+__all__ = ["Extraction", "ExtractionOptions", "check_selector", "extract", "extractor_version"]
+
+_DEFAULT = ExtractionOptions()
+_VERSION = "3"
+"""Raised whenever the same page gives another result than before."""
+_PLACEHOLDER = "\ufdd1"  # Unicode keeps it for such use
+
+
+def extractor_version(options: ExtractionOptions) -> str:
+    """The name of what code and options make of a page: equal names give equal results."""
+    if options == _DEFAULT:
+        return _VERSION
+    return f"{_VERSION}-{content_hash(options.content_selector or '', *options.drop_selectors)[:8]}"
+
+
+def check_selector(text: str) -> str | None:
+    """Why a text is no CSS selector that the extraction understands, None when it is one."""
+    try:
+        LexborHTMLParser("").css(text)
+    except SelectolaxError:
+        return f"{text!r} is not a CSS selector"
+    return None
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Everything that a page's HTML says; `markdown` is the content that was chosen.
+    """Everything that a page's HTML says; `markdown` is the content that was `chosen`.
 
-    `main_words` counts the chosen content, `raw_words` the whole page, link targets in neither.
-    `nav_ratio` is computed only where the nav-heavy rule is asked: without a container.
+    Attributes:
+        chosen: main (the page's main content), fit (the pruned page) or raw (the whole page).
+        selector: What found the main content; `body` for the page without its navigation.
+        raw_words: Words of the whole page; link targets count neither here nor below.
+        main_words: Words of the chosen content.
+        nav_ratio: Raw words per fit word, like all of `fit` only for pages without a container.
+        headings: Those of the chosen content; `h1` is the text of the first H1 among them.
+        main_markdown: Of the main content that was found and not chosen.
+        fit_markdown: Of the pruned page where it was computed and not chosen.
+        link_density: Share of the chosen content's words that stand in links.
+        code_blocks: Code blocks of the chosen content.
+        code_blocks_lost: Code blocks of the whole page that are not in it.
     """
 
     head: Head
@@ -39,64 +74,74 @@ class Extraction:
     headings: tuple[Heading, ...]
     h1: str | None
     summary: str | None
+    main_markdown: str | None = None
+    fit_markdown: str | None = None
+    fit_words: int | None = None
+    link_density: float = 0.0
+    code_blocks: int = 0
+    code_blocks_lost: int = 0
 
 
-@dataclass(frozen=True)
-class _Choice:
-    node: LexborNode
-    chosen: str
-    reason: str
-    selector: str | None
-    nav_ratio: float | None = None
-
-
-def extract(html: str, url: str) -> Extraction:
+def extract(html: str, url: str, options: ExtractionOptions = _DEFAULT) -> Extraction:
     """Extract the main content of a page that was fetched from `url`.
 
-    Raises html_to_markdown.ConversionError for input that the converter refuses.
+    Raises html_to_markdown.ConversionError for markup that cannot be read within limits. The
+    selectors of `options` must have passed `check_selector`.
     """
-    tree = LexborHTMLParser(html)
+    tree = parse(html)
     head = read_head(tree, url)
-    drop_invisible(tree)
+    page = dom.body(tree)
+    drop_invisible(page)
     normalise_code(tree)
-    mark_headings(tree)
-    tidy(tree)
-    whole = LexborHTMLParser(tree.html or "")
-    tidy_links(whole)
-    raw_words = dom.words(dom.body(whole))
-    drop_noise(tree)
-    tidy_links(tree)  # a dropped button may have been all that a link showed
-    choice = _choose(tree, whole, raw_words)
-    headings = list_headings(choice.node)
+    mark_headings(page)
+    tidy(page)
+    tidy_links(page)
+    whole = Whole.of(page)
+    return _extraction(head, whole, choose(page, whole, options))
+
+
+def _extraction(head: Head, whole: Whole, choice: Choice) -> Extraction:
+    node, pruned = choice.node, choice.fit
+    headings = list_headings(node)
+    code = Counter(code_texts(node))
+    words = dom.words(node)
+    html = node.html or ""
+    markdown = to_markdown(html, head.base_url)
     return Extraction(
         head=head,
-        markdown=to_markdown(choice.node.html or "", head.base_url),
-        raw_markdown=to_markdown(dom.body(whole).html or "", head.base_url),
+        markdown=markdown,
+        raw_markdown=_raw_markdown(whole, html, markdown, head.base_url),
         chosen=choice.chosen,
         chosen_reason=choice.reason,
         selector=choice.selector,
-        raw_words=raw_words,
-        main_words=dom.words(choice.node),
-        nav_ratio=choice.nav_ratio,
+        raw_words=whole.words,
+        main_words=words,
+        nav_ratio=pruned.nav_ratio if pruned else None,
         headings=headings,
         h1=next((heading["text"] for heading in headings if heading["level"] == 1), None),
-        summary=summarise(choice.node) or head.description,
+        summary=summarise(node) or head.description,
+        main_markdown=_markdown(choice.rejected, head) if choice.rejected else None,
+        fit_markdown=_markdown(pruned.node, head) if pruned and choice.chosen != "fit" else None,
+        fit_words=pruned.words if pruned else None,
+        link_density=dom.link_words(node) / max(1, words),
+        code_blocks=code.total(),
+        code_blocks_lost=(whole.code - code).total(),
     )
 
 
-def _choose(tree: LexborHTMLParser, whole: LexborHTMLParser, raw_words: int) -> _Choice:
-    container = find_container(tree)
-    if container.selector is not None:
-        return _Choice(container.node, "main", "container found", container.selector)
-    pruned = fit(dom.body(whole), raw_words)
-    if pruned.is_better:
-        return _Choice(pruned.node, "fit", pruned.reason, None, pruned.nav_ratio)
-    return _without_container(container.node, dom.body(whole), pruned)
+def _markdown(node: LexborNode, head: Head) -> str:
+    return to_markdown(node.html or "", head.base_url)
 
 
-def _without_container(page: LexborNode, whole: LexborNode, pruned: Fit) -> _Choice:
-    """The body without its navigation, or the whole of it where that would lose the text."""
-    complete = len(page.css("pre")) == len(whole.css("pre"))
-    if complete and dom.words(page) >= EMPTY_WORDS:
-        return _Choice(page, "main", pruned.reason, "body", pruned.nav_ratio)
-    return _Choice(whole, "raw", pruned.reason, None, pruned.nav_ratio)
+def _raw_markdown(whole: Whole, html: str, markdown: str, base_url: str) -> str:
+    """The markdown of the whole page, around that of the content where this is a part of it.
+
+    The content is most of a page, and to convert it twice would be a third of the work.
+    """
+    before, found, after = whole.html.partition(html)
+    if found:
+        rest = to_markdown(f"{before}<p>{_PLACEHOLDER}</p>{after}", base_url)
+        is_on_its_own = f"\n{_PLACEHOLDER}\n" in f"\n{rest}\n"
+        if is_on_its_own and rest.count(_PLACEHOLDER) == 1:
+            return rest.replace(_PLACEHOLDER, markdown).strip()
+    return to_markdown(whole.html, base_url)

@@ -7,7 +7,7 @@ reads it back.
 
 import re
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from qindex_pipeline.crawl import dom
 from qindex_pipeline.crawl.pages import Heading
@@ -15,7 +15,8 @@ from qindex_pipeline.crawl.pages import Heading
 _MARK = "data-qindex-anchor"
 _PERMALINKS = (
     "a.headerlink, a.hash-link, a.header-anchor, a.heading-anchor, a.anchor-link, a.anchorjs-link, "
-    "a.permalink, a.direct-link, .sl-anchor-link, .mw-editsection, a.octicon-link"
+    "a.permalink, a.direct-link, .sl-anchor-link, .mw-editsection, a.octicon-link, "
+    ".viewcode-link, .viewcode-back"  # to the source code, beside a definition's term
 )
 _SYMBOLS = re.compile(r"[\s#¶§🔗\u200b\u200c\u2060\ufeff]*")
 _SECTION_CLASS = re.compile(
@@ -23,7 +24,7 @@ _SECTION_CLASS = re.compile(
 )
 
 
-def mark_headings(tree: LexborHTMLParser) -> None:
+def mark_headings(tree: LexborNode) -> None:
     """Note each heading's anchor on its element, then remove permalinks and links from it."""
     for heading in tree.css(dom.HEADINGS):
         anchor = _anchor(heading)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from qindex_pipeline.crawl import dom
-from qindex_pipeline.crawl.code_blocks import code_lines
+from qindex_pipeline.crawl.code_blocks import code_lines, code_texts
 
 NAV_RATIO = 4.0  # the seed's constant
 _MIN_FIT_WORDS = 50
@@ -41,12 +41,12 @@ class Fit:
         return f"no container, nav-heavy {self.nav_ratio:.1f}"
 
 
-def fit(page: LexborNode, raw_words: int) -> Fit:
-    """Prune the whole page `page` (its code normalised) that has `raw_words` words."""
+def fit(page: str, raw_words: int, raw_code_lines: frozenset[str]) -> Fit:
+    """Prune the HTML of a whole body (its code normalised) with `raw_words` words."""
     from crawl4ai.content_filter_strategy_lxml import PruningContentFilterLXML
 
-    blocks = PruningContentFilterLXML().filter_content(f"<html>{page.html or ''}</html>")
+    blocks = PruningContentFilterLXML().filter_content(f"<html>{page}</html>")
     node = dom.body(LexborHTMLParser("\n".join(blocks)))
     count = dom.words(node)
-    kept = set(code_lines(node))
-    return Fit(node, count, raw_words / max(1, count), kept.issuperset(code_lines(page)))
+    kept = set(code_lines("\n".join(code_texts(node))))
+    return Fit(node, count, raw_words / max(1, count), kept >= raw_code_lines)

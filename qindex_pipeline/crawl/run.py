@@ -1,35 +1,61 @@
-"""One crawl as it runs: which answers become pages, which URLs are queued, when it ends.
+"""One crawl as it runs: what is asked next, and when it ends.
 
 Knows no network: an `Engine` gets the pages, so everything here depends on the site alone.
 """
 
 import asyncio
-import re
-from dataclasses import replace
-from datetime import UTC, datetime
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from qindex_pipeline.crawl.frontier import Frontier
-from qindex_pipeline.crawl.outcomes import EMPTY_WORDS, FetchOutcome, Outcome
-from qindex_pipeline.crawl.pages import Candidate, Page, failed_page, markdown_hash
-from qindex_pipeline.crawl.result import Result
-from qindex_pipeline.crawl.robots import Robots, Unavailable
+from qindex_pipeline.crawl.judge import Judge, urls_of
+from qindex_pipeline.crawl.last_run import LastRun
+from qindex_pipeline.crawl.outcomes import READ, Outcome, State
+from qindex_pipeline.crawl.pages import Candidate, Page
+from qindex_pipeline.crawl.result import Request, Result
+from qindex_pipeline.crawl.robots import RobotsOfHosts
 from qindex_pipeline.crawl.urls import Scope
-from qindex_pipeline.ids import content_hash
 from qindex_pipeline.progress import Progress
 from qindex_pipeline.sites import Site
 
 if TYPE_CHECKING:
     from qindex_pipeline.crawl.engine import Engine
-    from qindex_pipeline.crawl.extraction import Extraction
+    from qindex_pipeline.crawl.pace import Pace
+    from qindex_pipeline.crawl.twin_reader import TwinReader
 
 _STAGE = "raw_pages"
-_IN_FLIGHT = 4
-_SOFT_404 = re.compile(
-    r"\b404\b|\b(page|file|document) (was |could )?not (be )?found\b|^not found$|no longer exists",
-    re.IGNORECASE,
-)
-_SOFT_404_WORDS = 80
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """What a crawl found.
+
+    `pages` has a row for each URL that was asked, in the order of asking. `cut_short` says why
+    the crawl ended before it had seen all (`budget_exhausted`, `site_unavailable`), None when
+    it came to its end. `requests` counts those for pages, redirects and repetitions included.
+    `bodies` holds the HTML of what was read anew, by its hash.
+    """
+
+    # asyncio writes the result of a finished task out, which would double what a crawl needs.
+    pages: Sequence[Page] = field(repr=False)
+    cut_short: Outcome | None
+    requests: int
+    seconds: float
+    bodies: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a run asks with: who gets pages, who knows whether the host still answers.
+
+    `twins` replaces content by a page's markdown twin, where the site prefers that.
+    """
+
+    engine: "Engine"
+    pace: "Pace"
+    twins: "TwinReader | None" = None
 
 
 class Run:
@@ -39,132 +65,95 @@ class Run:
         self,
         site: Site,
         scope: Scope,
-        robots: Robots,
+        robots: RobotsOfHosts,
         frontier: Frontier,
-        progress: Progress,
+        judge: Judge,
+        last: LastRun,
     ) -> None:
-        """Begin with what is queued in `frontier`; `pages` collects the rows."""
-        self._site, self._scope = site, scope
-        self._robots, self._frontier, self._progress = robots, frontier, progress
-        self._urls: set[str] = set()  # every URL that leads to a stored page
-        self._hashes: set[str] = set()
-        self._stored = 0
-        self._budget = 3 * site.max_pages + 50  # requests; a site of failures must end too
-        self.pages: list[Page] = []
+        """Begin with what is queued in `frontier`."""
+        self._site, self._scope, self._robots = site, scope, robots
+        self._frontier, self._judge, self._last = frontier, judge, last
+        self._requests = 0
+        self._kept = 0  # pages that have content in the end
+        self._pages: list[Page] = []
+        self._bodies: dict[str, str] = {}
+        self._begun = time.monotonic()
 
     def refusal(self, target: str) -> Outcome | None:
         """Why a redirect to `target` is not followed, None when it is."""
         if not self._scope.contains(target):
             return Outcome.OUT_OF_SCOPE_REDIRECT
-        if target in self._urls:
+        if self._judge.is_stored(target):
             return Outcome.DUPLICATE_URL
-        return None if self._robots.allows(target) else Outcome.ROBOTS_DISALLOWED
+        return self._robots.refusal(target)
 
-    async def to_the_end(self, engine: "Engine") -> None:
-        """Ask batch after batch until the limit, the budget or the queue ends the crawl.
+    async def to_the_end(
+        self, tools: Tools, later: Sequence[Candidate], progress: Progress
+    ) -> Crawl:
+        """Ask batch after batch until the limit, the budget, the site or the queue ends it.
 
         The members of a batch are in flight together and handled in the queue's order; a batch
         is never larger than the pages that are still wanted. So the result depends on the site
         alone, not on who answers first, and no page is fetched to be thrown away.
+
+        Args:
+            tools: Asks.
+            later: What is queued behind the links of the first batch (the sitemap's pages).
+            progress: Hears of every page.
         """
-        while True:
-            wanted = self._site.max_pages - self._stored
-            batch = self._frontier.take(max(0, min(_IN_FLIGHT, wanted, self._budget)))
-            if not batch:
-                return
-            results = await asyncio.gather(*(self._get(engine, item) for item in batch))
+        while batch := self._frontier.take(self._free()):
+            results = await asyncio.gather(*(self._get(tools, item) for item in batch))
             for candidate, result in zip(batch, results, strict=True):
                 self._handle(candidate, result)
+                self._tell(progress)
+            self._frontier.add(later)
+            later = ()
+            if tools.pace.unavailable is not None:
+                return self._ended(Outcome.SITE_UNAVAILABLE)
+        is_spent = self._left() <= 0 and len(self._frontier) > 0
+        return self._ended(Outcome.BUDGET_EXHAUSTED if is_spent else None)
 
-    async def _get(self, engine: "Engine", candidate: Candidate) -> Result:
-        if isinstance(self._robots, Unavailable):
-            failed = self._robots.fetch
-            text = f"robots.txt could not be fetched: {failed.error}"
-            return Result(replace(failed, final_url=candidate.url, error=text))
-        if not self._robots.allows(candidate.url):
-            return Result(_not_asked(candidate))
-        return await engine.get(candidate.url)
+    def _free(self) -> int:
+        wanted = self._site.max_pages - self._kept
+        return max(0, min(self._site.concurrency, wanted, self._left()))
+
+    def _left(self) -> int:
+        return self._site.request_budget - self._requests
+
+    def _ended(self, cut_short: Outcome | None) -> Crawl:
+        seconds = round(time.monotonic() - self._begun, 1)
+        return Crawl(self._pages, cut_short, self._requests, seconds, self._bodies)
+
+    async def _get(self, tools: Tools, candidate: Candidate) -> Result:
+        refused = self._robots.refused(candidate.url)
+        if refused is not None:
+            return Result(refused)
+        result = await tools.engine.get(Request(candidate.url, self._last.known(candidate.url)))
+        if tools.twins is None or result.extraction is None:
+            return result
+        better = await tools.twins.better(result.fetch, result.extraction)
+        return replace(result, extraction=better)
 
     def _handle(self, candidate: Candidate, result: Result) -> None:
-        self._budget -= result.fetch.requests
-        page = self._page(candidate, result)
-        self.pages.append(page)
-        if result.extraction is not None:
-            links = result.extraction.head.links
-            self._frontier.add_links(candidate, result.fetch.final_url, links)
-        if page.outcome is Outcome.OK:
-            self._store(page)
-        note = "" if page.outcome is Outcome.OK else f"{page.url}: {page.outcome}"
-        self._progress(_STAGE, self._stored, self._site.max_pages, note)
+        self._requests += result.fetch.requests
+        stored = self._last.row(candidate.url)
+        page = self._judge.page(candidate, result, stored)
+        self._pages.append(page)
+        self._frontier.add_links(candidate, page.final_url or page.url, page.links or ())
+        if page.outcome in READ:
+            self._frontier.close(urls_of(page))
+            if result.html is not None and page.raw_html_hash is not None:
+                self._bodies[page.raw_html_hash] = result.html
+        # A known page that cannot be read keeps its content, and its place under the limit.
+        if page.outcome in READ or (page.state is State.UNKNOWN and stored is not None):
+            self._kept += 1
 
-    def _store(self, page: Page) -> None:
-        urls = {url for url in (page.url, page.final_url, page.canonical_url) if url}
-        self._stored += 1
-        self._urls |= urls
-        self._hashes.add(page.content_hash or "")
-        self._frontier.close(urls)
-
-    def _page(self, candidate: Candidate, result: Result) -> Page:
-        fetch, extraction = result.fetch, result.extraction
-        if extraction is None:
-            return failed_page(self._site.key, candidate, fetch, fetch.outcome, fetch.error)
-        canonical = self._canonical(fetch, extraction)
-        digest = markdown_hash(extraction.markdown)
-        outcome = self._verdict(fetch, extraction, canonical, digest)
-        page = replace(
-            failed_page(self._site.key, candidate, fetch, outcome, None),
-            page_id=content_hash(self._site.key, canonical),
-            canonical_url=canonical,
-            lang=extraction.head.lang,
-            title=extraction.head.title,
-            links=sorted(url for url in extraction.head.links if self._scope.contains(url)),
+    def _tell(self, progress: Progress) -> None:
+        """A line for people: `12 fetched, 9 kept, 40 queued, 1 failed, 3.1 pages/s`."""
+        fetched = len(self._pages)
+        failed = sum(page.state is State.UNKNOWN for page in self._pages)
+        rate = fetched / max(time.monotonic() - self._begun, 0.001)
+        note = (
+            f"{fetched} fetched, {len(self._frontier)} queued, {failed} failed, {rate:.1f} pages/s"
         )
-        return _with_content(page, extraction, digest) if outcome is Outcome.OK else page
-
-    def _canonical(self, fetch: FetchOutcome, extraction: "Extraction") -> str:
-        canonical = extraction.head.canonical_url
-        if canonical is not None and self._scope.contains(canonical):
-            return canonical
-        return fetch.final_url
-
-    def _verdict(
-        self, fetch: FetchOutcome, extraction: "Extraction", canonical: str, digest: str
-    ) -> Outcome:
-        """Whether a page that was read is stored, or why not."""
-        if fetch.final_url in self._urls or canonical in self._urls:
-            return Outcome.DUPLICATE_URL
-        if extraction.head.noindex:
-            return Outcome.NOINDEX
-        if extraction.main_words < EMPTY_WORDS:
-            return Outcome.EMPTY_CONTENT
-        if _is_soft_404(extraction):
-            return Outcome.SOFT_404
-        return Outcome.DUPLICATE_CONTENT if digest in self._hashes else Outcome.OK
-
-
-def _not_asked(candidate: Candidate) -> FetchOutcome:
-    return FetchOutcome(Outcome.ROBOTS_DISALLOWED, candidate.url, datetime.now(UTC))
-
-
-def _is_soft_404(extraction: "Extraction") -> bool:
-    """Whether a page with status 200 is an error page: it says so and has little else."""
-    label = (extraction.head.title or "", extraction.h1 or "")
-    return extraction.main_words < _SOFT_404_WORDS and any(map(_SOFT_404.search, label))
-
-
-def _with_content(page: Page, extraction: "Extraction", digest: str) -> Page:
-    return replace(
-        page,
-        content_hash=digest,
-        h1=extraction.h1,
-        page_summary=extraction.summary,
-        markdown=extraction.markdown,
-        raw_markdown=extraction.raw_markdown,
-        chosen=extraction.chosen,
-        chosen_reason=extraction.chosen_reason,
-        selector=extraction.selector,
-        raw_words=extraction.raw_words,
-        main_words=extraction.main_words,
-        nav_ratio=extraction.nav_ratio,
-        headings=extraction.headings,
-    )
+        progress(_STAGE, self._kept, self._site.max_pages, note)

@@ -1,93 +1,101 @@
-"""From a site to its pages: where to begin, what robots.txt allows, then the run.
+"""From a site to its pages: what it says of itself, then the run.
 
 `crawl` is what the rest of the pipeline calls. A crawl stores at most `site.max_pages` pages;
 every URL that was asked gives one row with its outcome.
 """
 
 import asyncio
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
 
-from qindex_pipeline.crawl.address import Addresses
-from qindex_pipeline.crawl.folder import seeds, served
-from qindex_pipeline.crawl.frontier import Frontier
+from qindex_pipeline.crawl.judge import Judge
 from qindex_pipeline.crawl.labels import label_pages
-from qindex_pipeline.crawl.pages import Page
-from qindex_pipeline.crawl.robots import AllowAll, Robots, rules_from
-from qindex_pipeline.crawl.run import Run
-from qindex_pipeline.crawl.urls import Scope, normalise
-from qindex_pipeline.errors import UsageError
+from qindex_pipeline.crawl.last_run import LastRun, Row
+from qindex_pipeline.crawl.outcomes import READ
+from qindex_pipeline.crawl.run import Crawl, Run, Tools
+from qindex_pipeline.crawl.states import Settled, settle
+from qindex_pipeline.crawl.survey import surveyed
 from qindex_pipeline.progress import Progress, silent
 from qindex_pipeline.sites import Site
 
-if TYPE_CHECKING:
-    from qindex_pipeline.crawl.http import HttpFetcher
 
+@dataclass(frozen=True)
+class CrawlSettings:
+    """What holds for the crawls of every site.
 
-def crawl(site: Site, *, known_urls: Sequence[str] = (), progress: Progress = silent) -> list[Page]:
-    """Crawl a site from synchronous code; see `crawl_site`."""
-    return asyncio.run(crawl_site(site, known_urls=known_urls, progress=progress))
-
-
-async def crawl_site(
-    site: Site, *, known_urls: Sequence[str] = (), progress: Progress = silent
-) -> list[Page]:
-    """Crawl a site and return a row for every URL that was asked, in the order of asking.
-
-    Args:
-        site: Where to begin and how many pages to store.
-        known_urls: Pages of the last run; they are asked before newly found ones, so that the
-            page limit never hides that one of them is gone.
-        progress: Hears of every page as it arrives.
-
-    Returns:
-        The rows; at most `site.max_pages` of them have the outcome `ok`.
-
-    Raises:
-        UsageError: The folder of a folder site does not exist.
-        WorkError: The folder holds no HTML page.
+    `chromium` is the browser's executable, None for Playwright's own. Below `suspect_share` of
+    the last run's pages a crawl takes nothing away.
     """
-    # These import crawl4ai and aiohttp, which takes seconds and is only needed here.
-    from qindex_pipeline.crawl.engine import Engine
-    from qindex_pipeline.crawl.http import HttpFetcher
 
-    with _source(site) as source:
-        async with HttpFetcher(source.addresses) as fetcher:
-            robots = AllowAll() if site.folder else await _robots(fetcher, source.starts[0])
-            frontier = Frontier(source.scope, source.starts, known_urls)
-            run = Run(site, source.scope, robots, frontier, progress)
-            async with Engine(fetcher, run.refusal) as engine:
-                await run.to_the_end(engine)
-    return label_pages(run.pages)
+    chromium: str | None = None
+    suspect_share: float = 0.5
 
 
 @dataclass(frozen=True)
-class _Source:
-    """Where a crawl begins, what belongs to it, and where it is really asked."""
+class Crawled:
+    """A crawl, and what it means for the pages of the last run."""
 
-    starts: Sequence[str]
-    scope: Scope
-    addresses: Addresses
+    found: Crawl
+    settled: Settled
 
-
-@contextmanager
-def _source(site: Site) -> Generator[_Source]:
-    start = normalise(site.public_url)
-    if start is None:
-        raise UsageError(f"site {site.key!r}: {site.public_url!r} is not an http(s) address")
-    if site.folder is None:
-        yield _Source([start], Scope.of(start, site.path_prefixes), Addresses())
-        return
-    relative = seeds(site.folder, site.key)
-    scope = Scope.of(start, site.path_prefixes or (urlsplit(start).path,))
-    with served(site.folder) as local:
-        starts = [urljoin(start, path) for path in relative]
-        yield _Source(starts, scope, Addresses(start, local))
+    @property
+    def pages_read(self) -> int:
+        """Number of pages whose content is of this run."""
+        return sum(page.outcome in READ for page in self.found.pages)
 
 
-async def _robots(fetcher: "HttpFetcher", start: str) -> Robots:
-    response = await fetcher.robots(urljoin(start, "/robots.txt"))
-    return rules_from(response.fetch, response.text)
+def crawl(
+    site: Site,
+    *,
+    last: Sequence[Row] = (),
+    html: Callable[[str], str | None] = lambda _: None,
+    settings: CrawlSettings | None = None,
+    progress: Progress = silent,
+) -> Crawled:
+    """Crawl a site.
+
+    Args:
+        site: Where to begin and how.
+        last: Rows of the raw_pages table of the last run; they are asked again first, and
+            what has not changed is neither sent nor read again.
+        html: Gives a stored body by its hash, for pages that a new extractor reads again.
+        settings: What holds for every site.
+        progress: Hears of every page as it arrives.
+
+    Returns:
+        What was found, at most `site.max_pages` pages with content, and the rows of the new
+        table: those pages, and the ones of the last run whose state is unknown.
+
+    Raises:
+        UsageError: The folder of a folder site does not exist, or a variable that an option
+            names is not set.
+        WorkError: The folder holds no HTML page, or there is no browser.
+    """
+    settings = settings or CrawlSettings()
+    stored = LastRun(last, html, _extractor_version(site))
+    return asyncio.run(_crawl(site, stored, settings, progress))
+
+
+async def _crawl(site: Site, last: LastRun, settings: CrawlSettings, progress: Progress) -> Crawled:
+    # It imports crawl4ai, which takes seconds and is only needed here.
+    from qindex_pipeline.crawl.engine import Engine
+
+    async with surveyed(site) as (survey, fetcher):
+        for note in survey.notes:
+            progress.warn(note)
+        frontier = survey.frontier(site, last)
+        judge = Judge(site, survey.source.scope, _extractor_version(site))
+        run = Run(site, survey.source.scope, survey.robots, frontier, judge, last)
+        async with Engine(fetcher, run.refusal, site, settings.chromium) as engine:
+            tools = Tools(engine, fetcher.pace, survey.twins)
+            found = await run.to_the_end(tools, survey.seeds, progress)
+    settled = settle(found, last, site, survey.source.scope, settings.suspect_share)
+    return Crawled(found, Settled(label_pages(settled.pages), settled.suspect))
+
+
+def _extractor_version(site: Site) -> str:
+    """Of the code and of the options that decide what is read from a page."""
+    from qindex_pipeline.crawl.extraction import ExtractionOptions, extractor_version
+
+    options = ExtractionOptions(site.content_selector, site.drop_selectors)
+    return extractor_version(options) + ("+twins" if site.prefer_markdown else "")

@@ -20,13 +20,6 @@ _IN_PATH = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/:@!$&'()*+,;=-]")
 _IN_QUERY = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/?:@!$&'()*+,;=-]")
 _TRACKING = re.compile(r"(utm_.*|gclid|fbclid|ref|ref_src)(=|$)")
 
-# Generated indexes, search pages, source listings and variants of a page, as the common
-# documentation generators name them.
-_EXCLUDED = re.compile(
-    r"/(genindex(-\w+)?|py-modindex|search|404)(\.html?)?/?([?]|$)"
-    r"|/(_modules|_sources|blog/tags)(/|$)"
-    r"|[?&](print|lang|theme)="
-)
 _NOT_A_PAGE = re.compile(
     r"\.(png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?|pdf|epub|docx?|xlsx?|pptx?|zip|gz|tgz|bz2|xz|zst"
     r"|tar|7z|rar|jar|whl|exe|msi|dmg|pkg|deb|rpm|apk|iso|bin|mp[34]|webm|og[gv]|wav|flac|avi|mov"
@@ -72,35 +65,46 @@ def resolve(base: str, href: str) -> str | None:
 
 
 def looks_like_page(url: str) -> bool:
-    """Whether a link is worth a request: no file download, no generated index, no trap."""
+    """Whether a link is worth a request: no file download, no trap."""
     path = urlsplit(url).path
     segments = [segment for segment in path.split("/") if segment]
     if any(segments.count(segment) > _MAX_SEGMENT_REPEATS for segment in set(segments)):
         return False
-    return not _NOT_A_PAGE.search(path) and not _EXCLUDED.search(url)
+    return not _NOT_A_PAGE.search(path)
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The part of the web that is one site: one host and port, below some paths.
+    """The part of the web that is one site: some hosts, below some paths.
 
-    `netloc` is compared as a whole: neither another port nor a subdomain belongs to the site.
-    No `prefixes` means the whole host; `/docs` holds `/docs/a` but not `/docs-old`.
+    A host with its port is compared as a whole: neither another port nor a subdomain belongs to
+    the site. No `prefixes` means every path; `/docs` holds `/docs/a` but not `/docs-old`.
+    `include` and `exclude` are regular expressions that narrow what is asked, not what belongs.
     """
 
-    netloc: str
+    hosts: frozenset[str]
     prefixes: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, start: str, prefixes: tuple[str, ...] = ()) -> "Scope":
-        """The scope of a site with this (normalised) start URL."""
-        return cls(urlsplit(start).netloc, prefixes)
+    def has_host(self, url: str) -> bool:
+        """Whether a normalised URL is on one of the site's hosts."""
+        return urlsplit(url).netloc in self.hosts
 
     def contains(self, url: str) -> bool:
         """Whether a normalised URL belongs to the site."""
-        parts = urlsplit(url)
-        return parts.netloc == self.netloc and (
-            not self.prefixes or any(_is_below(parts.path, prefix) for prefix in self.prefixes)
+        path = urlsplit(url).path
+        return self.has_host(url) and (
+            not self.prefixes or any(_is_below(path, prefix) for prefix in self.prefixes)
+        )
+
+    def wants(self, url: str) -> bool:
+        """Whether a normalised URL of the site is to be asked when a link leads to it."""
+        return (
+            self.contains(url)
+            and looks_like_page(url)
+            and (not self.include or any(re.search(regex, url) for regex in self.include))
+            and not any(re.search(regex, url) for regex in self.exclude)
         )
 
 

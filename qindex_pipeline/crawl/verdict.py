@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from qindex_pipeline.crawl.outcomes import Outcome
+from qindex_pipeline.crawl.outcomes import READ, Outcome
 from qindex_pipeline.crawl.pages import Page
 from qindex_pipeline.sites import Site
 
@@ -18,12 +18,18 @@ _SENTENCES: dict[Outcome, str] = {
     Outcome.TRUNCATED: "ended in the middle of the page; run again",
     Outcome.ROBOTS_DISALLOWED: "is forbidden by the site's robots.txt; allow QIndexBot there",
     Outcome.NOINDEX: "asks not to be indexed (meta robots noindex); allow it or start elsewhere",
-    Outcome.TOO_LARGE: "is larger than 5 MiB; start at a smaller page",
+    Outcome.TOO_LARGE: "is larger than `max_html_bytes`; raise it or start at a smaller page",
     Outcome.REDIRECT_LOOP: "redirects in a circle; start at the page where it should end",
-    Outcome.EMPTY_CONTENT: (
-        "has no text in its HTML; if the site is rendered by JavaScript, point to a pre-rendered "
-        "build of it"
+    Outcome.EMPTY_CONTENT: "has no text; start at a page that has",
+    Outcome.JS_REQUIRED: (
+        "is filled by JavaScript only; render the site in a browser (render: browser in the sites "
+        "file, or --render browser)"
     ),
+    Outcome.BROWSER_CRASHED: "crashed the browser; start at another page",
+    Outcome.BROWSER_TIMEOUT: "did not come to rest in the browser; start at another page",
+    Outcome.PRIVATE_ADDRESS: "leads to a private network address; check its address",
+    Outcome.OTHER_LANGUAGE: "is in a language that the site's `languages` leave out",
+    Outcome.DECODE_ERROR: "has a body that cannot be decoded; check the server's encodings",
     Outcome.SOFT_404: "is a page that says it was not found; check the address",
     Outcome.PARSE_ERROR: "is a page that cannot be read; start at another one",
 }
@@ -32,6 +38,7 @@ _SENTENCES: dict[Outcome, str] = {
 _USABLE_START = frozenset(
     {
         Outcome.OK,
+        Outcome.NOT_MODIFIED,
         Outcome.NOINDEX,
         Outcome.EMPTY_CONTENT,
         Outcome.DUPLICATE_URL,
@@ -50,7 +57,7 @@ def why_unusable(site: Site, pages: Sequence[Page]) -> str | None:
     if not pages:
         return f"site {site.key!r}: no URL was asked; check {site.public_url}"
     start = pages[0]
-    stored = any(page.outcome is Outcome.OK for page in pages)
+    stored = any(page.outcome in READ for page in pages)
     if stored and (site.folder is not None or start.outcome in _USABLE_START):
         return None
     return f"site {site.key!r}: {start.url} {_sentence(start)}"

@@ -50,6 +50,15 @@ LINES_WITHOUT_BREAKS = (
     + "".join(f"<span data-line>{line}</span>" for line in CODE.split("\n"))
     + "</code></pre>"
 )
+DIFF = (
+    '<div class="language-diff codeBlockContainer"><pre class="prism-code language-diff"><code>'
+    + "".join(
+        '<div class="token-line"><span class="token deleted-sign deleted prefix deleted">-</span>'
+        f'<span class="token deleted-sign deleted line">{line}</span><br></div>'
+        for line in ("one", "two")
+    )
+    + "</code></pre></div>"
+)
 CODE_WITHOUT_PRE = (
     '<code class="block whitespace-pre"><div>Python</div><div><button>Copy</button></div>'
     f"<div>{CODE}</div></code>"
@@ -114,3 +123,12 @@ def test_a_rendered_table_in_a_code_element_is_a_table() -> None:
 
 def test_an_empty_block_leaves_no_fence() -> None:
     assert "```" not in markdown("<pre>  \n </pre>")
+
+
+def test_a_token_that_is_called_a_line_is_none() -> None:
+    assert "```diff\n-one\n-two\n```" in markdown(DIFF)
+
+
+def test_a_block_of_deeply_nested_tokens_is_read() -> None:
+    nested = "<span>" * 400 + "x = 1<br>y = 2" + "</span>" * 400
+    assert "```\nx = 1\ny = 2\n```" in markdown(f"<pre>{nested}</pre>")

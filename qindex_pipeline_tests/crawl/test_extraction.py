@@ -1,6 +1,7 @@
 import pytest
 
 from qindex_pipeline.crawl.extraction import Extraction, extract
+from qindex_pipeline.crawl.markdown import to_markdown
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa "
 LONG = f"<p>{WORDS * 6}</p>"
@@ -25,12 +26,13 @@ def main(content: str) -> Extraction:
         (f"<main><article>{LONG}</article><pre>x = 1</pre></main>", "main"),
         ("<main>" + f"<article>{LONG}</article>" * 3 + "</main>", "main"),
         ("<main><h1>Short</h1><p>Only few words here.</p></main>" + LONG, "main"),
-        (f"<div>{LONG}</div>", "body"),
-        (f"<main>too few</main><div>{LONG}</div>", "body"),
+        (f"<div id=yui-main>{LONG}</div>", "#yui-main"),
+        (f"<div>{LONG}</div>", None),
+        (f"<main>too few</main><div>{LONG}</div>", None),
     ],
 )
 def test_the_container_is_the_first_selector_that_holds_the_content(
-    body: str, selector: str
+    body: str, selector: str | None
 ) -> None:
     assert extracted(body).selector == selector
 
@@ -59,6 +61,13 @@ def test_the_container_is_the_first_selector_that_holds_the_content(
         '<a href="/NOISE"></a>',
         '<a href="/NOISE"><button>Go</button></a>',
         '<a href="/x" title="NOISE">x</a>',
+        '<div class="nav"><a href="/n">NOISE</a> | <a href="/m">more</a></div>',
+        '<div class="nosearch"><a href="/">NOISE of</a> the site</div>',
+        '<div id="footer">NOISE</div>',
+        '<div class="navheader"><a href="/n">NOISE</a></div>',
+        '<p>Languages: <a href="/de" hreflang="de" rel="alternate">NOISE</a></p>',
+        '<dl><dt>f()<a href="/src"><span class="viewcode-link">NOISE</span></a></dt></dl>',
+        '<p><a href="javascript:NOISE()">show</a></p>',
     ],
 )
 def test_noise_is_not_content(noise: str) -> None:
@@ -70,6 +79,17 @@ def test_noise_is_not_content(noise: str) -> None:
     [
         ('<aside class="admonition note"><p>kept</p></aside>', "kept"),
         ("<aside role=note><p>kept</p></aside>", "kept"),
+        ('<aside class=sidebar><p class="sidebar-title">Important</p>kept</aside>', "kept"),
+        ('<div class=nosearch><p class="fancy_title">kept</p><a href=#a>a</a></div>', "kept"),
+        ("<table class=related><tr><td>kept</td></tr></table>", "kept"),
+        ("<form><p>Copy this:</p><pre>x = 1</pre></form>", "```\nx = 1\n```"),
+        ('<div class="menu"><p>Choose kept in it, or <a href=/x>leave</a>.</p></div>', "kept"),
+        ('<p>See the <a hreflang=de href="/de">German page</a>.</p>', "German page"),
+        ("<p>a <b>one</b>\n  <i>two</i></p>", "**one** *two*"),
+        ("<p>one<br>two</p>", "one  \ntwo"),
+        ("<dl><dt><b>mode=ro<br>mode=rw</b></dt><dd>x</dd></dl>", "**mode=ro mode=rw**"),
+        ("<h2>Two<br>words</h2>", "## Two words"),
+        ("<p>the prefix 0` and <code>x</code></p>", r"0\` and `x`"),
         ("<h2><button>Is it kept?</button></h2>", "## Is it kept?"),
         ("<div role=tabpanel hidden><p>kept</p></div>", "kept"),
         ('<p>See <a href="../b">b</a>.</p>', "See [b](https://x.org/b)."),
@@ -92,6 +112,10 @@ def test_noise_is_not_content(noise: str) -> None:
         ),
         ('<a href="/c"><h3>Card</h3><p>Text of it</p></a>', "### Card\n\nText of it"),
         ("<p>zero\u200bwidth</p>", "zerowidth"),
+        (
+            "<table><tr><td>rank:\n<pre>\n a = 1\n b = 2\n</pre></td><td>next</td></tr></table>",
+            "rank:\n\n```\n a = 1\n b = 2\n```\n\nnext",
+        ),
         (
             "<table><tr><th>k</th></tr><tr><td><code>a|b</code></td></tr></table>",
             "| k |\n| --- |\n| `a\\|b` |",
@@ -170,51 +194,6 @@ def test_the_whole_page_is_kept_beside_the_content() -> None:
     assert result.raw_words == result.main_words + 3
 
 
-def test_the_head_says_language_title_canonical_and_links() -> None:
-    head = (
-        '<title> The \n title </title><base href="/base/"><link rel=canonical href="c">'
-        '<meta name="Robots" content="NoIndex">'
-    )
-    body = '<a href="x">1</a><a href="x#y">2</a><a href="#z">3</a><a rel=nofollow href="n">4</a>'
-    facts = extracted(body, head).head
-    assert (facts.lang, facts.title, facts.noindex) == ("en", "The title", True)
-    assert facts.canonical_url == "https://x.org/base/c"
-    assert facts.links == ("https://x.org/base/x",)
-
-
-@pytest.mark.parametrize("html", ["", "<", "\0", "<frameset><frame></frameset>", "<p>" * 3000])
-def test_broken_html_is_no_error(html: str) -> None:
-    assert extract(html, "https://x.org/").main_words <= 1
-
-
-SENTENCE = "The tool reads the file and writes the result to disk. "  # 11 words
-
-
-def nav_page(entries: int, text: str) -> Extraction:
-    """A page without container: links of two words each, then the text."""
-    menu = "".join(
-        f'<li><a href="/a/long/way/to/{n:04}">menu entry</a></li>' for n in range(entries)
-    )
-    return extracted(f"<div><ul>{menu}</ul></div><div>{text}</div>")
-
-
-@pytest.mark.parametrize(
-    ("entries", "chosen"),
-    [(171, "fit"), (159, "main")],  # 452 and 428 words, 4.1 and 3.9 times the 110 of the text
-)
-def test_a_nav_heavy_page_without_container_becomes_its_fit_text(entries: int, chosen: str) -> None:
-    result = nav_page(entries, f"<p>{SENTENCE * 10}</p>")
-    assert result.chosen == chosen
-    assert result.nav_ratio == pytest.approx((entries * 2 + 110) / 110)
-    assert ("menu entry" in result.markdown) is (chosen == "main")
-
-
-def test_the_nav_rule_is_not_asked_where_there_is_a_container() -> None:
-    menu = "<li><a href=/m>menu entry</a></li>" * 400
-    result = extracted(f"<div><ul>{menu}</ul></div><div role=main>{LONG}</div>")
-    assert (result.chosen, result.selector, result.nav_ratio) == ("main", "[role=main]", None)
-
-
 def test_navigation_that_is_most_of_the_page_goes_too() -> None:
     menu = "<li><a href=/m>menu entry</a></li>" * 400
     assert "menu" not in extracted(f"<nav><ul>{menu}</ul></nav><div>{LONG}</div>").markdown
@@ -225,17 +204,68 @@ def test_a_wrapper_of_the_whole_page_is_not_noise(wrapper: str) -> None:
     assert "alpha beta" in extracted(f"<{wrapper}>{LONG}").markdown
 
 
+TAB_A, TAB_B = "<p>run a</p>", "<p>run b</p>"
+
+
 @pytest.mark.parametrize(
-    ("text", "chosen", "reason"),
+    "html",
     [
-        (f"<p>{SENTENCE * 4}</p>", "main", "fit has 44 words"),
-        (f"<p>{SENTENCE * 10}</p><form><pre>x = 1</pre></form>", "raw", "fit loses code"),
+        pytest.param(
+            '<div class="tabbed-set"><input type=radio><input type=radio>'
+            "<div class=tabbed-labels><label>Mac</label><label>Linux</label></div>"
+            "<div class=tabbed-content>"
+            f"<div class=tabbed-block>{TAB_A}</div><div class=tabbed-block>{TAB_B}</div>"
+            "</div></div>",
+            id="mkdocs",
+        ),
+        pytest.param(
+            '<div class="vp-code-group"><div class="tabs"><input type=radio><label>Mac</label>'
+            "<input type=radio><label>Linux</label></div><div class=blocks>"
+            f"<div>{TAB_A}</div><div>{TAB_B}</div></div></div>",
+            id="vitepress",
+        ),
+        pytest.param(
+            '<div><ul role="tablist"><li role="tab">Mac</li><li role="tab">Linux</li></ul>'
+            f'<div><div role="tabpanel">{TAB_A}</div><div role="tabpanel" hidden>{TAB_B}</div>'
+            "</div></div>",
+            id="docusaurus",
+        ),
+        pytest.param(
+            '<div><div role="tablist"><button role="tab">Mac</button><button role="tab">Linux'
+            f'</button></div><div role="tabpanel">{TAB_A}</div>'
+            f'<div role="tabpanel">{TAB_B}</div></div>',
+            id="sphinx-tabs",
+        ),
     ],
 )
-def test_the_nav_rule_spares_pages_that_would_lose_text_or_code(
-    text: str, chosen: str, reason: str
-) -> None:
-    result = nav_page(300, text)
-    assert (result.chosen, reason in result.chosen_reason) == (chosen, True)
-    assert SENTENCE.strip() in result.markdown
-    assert ("```\nx = 1\n```" in result.markdown) is (chosen == "raw")
+def test_each_tab_stands_below_its_label(html: str) -> None:
+    assert "**Mac**\n\nrun a\n\n**Linux**\n\nrun b" in main(html).markdown
+
+
+def test_panels_within_the_list_of_tabs_are_kept() -> None:
+    html = f'<div role=tablist><p role=tab>Mac</p><div role="tabpanel">{TAB_A}</div></div>'
+    assert "Mac\n\nrun a" in main(html).markdown
+
+
+def test_tabs_without_their_panels_stay_apart() -> None:
+    html = "<div role=tablist><span role=tab>Mac</span><span role=tab>Linux</span></div>"
+    assert "**Mac**\n\n**Linux**" in main(html).markdown
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<p>before</p>{}<p>after</p>",
+        "before {} after",
+        "<blockquote>{}</blockquote>",
+        "<ul><li>x<ul><li>{}</li></ul></li></ul>",
+        "<p>before</p>{}",
+        "{}",
+    ],
+)
+def test_the_markdown_of_the_whole_page_is_that_of_one_conversion(around: str) -> None:
+    code = "<pre><code>x = 1\n\ny</code></pre>"
+    html = around.format(f"<main><h1>T</h1>{code}<ul><li>a</li></ul>{LONG}</main>")
+    whole = to_markdown(f"<body>{html}</body>", "https://x.org/docs/page")
+    result = extracted(html)
+    assert (result.selector, result.raw_markdown) == ("main", whole)

@@ -17,7 +17,7 @@ def write(folder: Path, **pages: bytes) -> None:
 
 def crawl_folder(folder: Path, base_url: str = "") -> list[Page]:
     site = Site(key="built", folder=folder, base_url=base_url)
-    pages = crawl(site)
+    pages = list(crawl(site).settled.pages)
     assert why_unusable(site, pages) is None
     return pages
 

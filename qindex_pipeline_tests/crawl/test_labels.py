@@ -2,8 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qindex_pipeline.crawl.labels import label_pages
-from qindex_pipeline.crawl.outcomes import Outcome
+from qindex_pipeline.crawl.head import Head
+from qindex_pipeline.crawl.labels import label_pages, title_of
+from qindex_pipeline.crawl.outcomes import Outcome, State
 from qindex_pipeline.crawl.pages import Page
 
 
@@ -15,10 +16,11 @@ def page(title: str | None, h1: str | None = None, url: str = "https://x.org/a%2
         depth=0,
         discovered_by="start",
         outcome=Outcome.OK,
+        state=State.PRESENT,
         elapsed_ms=1,
         fetched_at=datetime(2024, 1, 1, tzinfo=UTC),
-        title=title,
-        h1=h1,
+        title_raw=title,
+        headings=[{"level": 1, "text": h1, "anchor": None}] if h1 else [],
         markdown="text",
     )
 
@@ -51,3 +53,20 @@ def test_an_h1_on_many_pages_is_the_sites_name(pages: int, kept: str | None) -> 
 def test_a_page_without_title_is_named_by_its_h1_then_by_its_address() -> None:
     rows = label_pages([page(None, "Heading"), page(None), page(None, url="https://x.org/")])
     assert [row.title for row in rows] == ["Heading", "a b", "x.org"]
+
+
+@pytest.mark.parametrize(
+    ("title", "og_title", "expected"),
+    [
+        ("Install · Lantern", "Install", "Install"),
+        ("Install · Lantern", "Lantern", "Install · Lantern"),
+        ("Lantern at a glance", "Lantern", "Lantern at a glance"),
+        ("Install", None, "Install"),
+        (None, "Install", "Install"),
+        (None, None, None),
+    ],
+)
+def test_the_short_title_of_a_page_counts_where_the_long_one_confirms_it(
+    title: str | None, og_title: str | None, expected: str | None
+) -> None:
+    assert title_of(Head("https://x.org/", title_raw=title, og_title=og_title)) == expected

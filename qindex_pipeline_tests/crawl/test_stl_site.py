@@ -30,7 +30,7 @@ def stl() -> Iterator[dict[str, Page]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         base = f"http://127.0.0.1:{server.server_port}"
-        pages = crawl(Site(key="stl", start_url=f"{base}/docs/", max_pages=30))
+        pages = crawl(Site(key="stl", start_url=f"{base}/docs/", max_pages=30)).settled.pages
         server.shutdown()
     stored = (row for row in pages if row.outcome == "ok")
     yield {(row.final_url or "").removeprefix(base): row for row in stored}

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qindex_pipeline.crawl.urls import Scope, looks_like_page, normalise, resolve
+from qindex_pipeline.site_options import DEFAULT_EXCLUDE
 
 
 @pytest.mark.parametrize(
@@ -79,16 +80,6 @@ def test_links_are_resolved_or_rejected(href: str, expected: str | None) -> None
         ("/search-api/", True),
         ("/research/", True),
         ("/v1.2/", True),
-        ("/genindex.html", False),
-        ("/genindex-A.html", False),
-        ("/search/?q=x", False),
-        ("/py-modindex.html", False),
-        ("/_modules/x.html", False),
-        ("/_sources/x", False),
-        ("/blog/tags/x", False),
-        ("/404.html", False),
-        ("/a?print=1", False),
-        ("/a?x=1&lang=de", False),
         ("/a.PDF", False),
         ("/a/logo.svg", False),
         ("/a/a/a/a/", False),
@@ -114,7 +105,44 @@ def test_only_links_to_pages_are_followed(path: str, wanted: bool) -> None:
     ],
 )
 def test_a_site_is_one_host_and_port(url: str, prefixes: tuple[str, ...], inside: bool) -> None:
-    assert Scope.of("http://x.org:8000/start", prefixes).contains(url) is inside
+    assert Scope(frozenset({"x.org:8000"}), prefixes).contains(url) is inside
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("/genindex.html", False),
+        ("/genindex-A.html", False),
+        ("/search/?q=x", False),
+        ("/py-modindex.html", False),
+        ("/_modules/x.html", False),
+        ("/_sources/x", False),
+        ("/blog/tags/x", False),
+        ("/404.html", False),
+        ("/a?print=1", False),
+        ("/a?x=1&lang=de", False),
+        ("/search-api/", True),
+        ("/research/", True),
+    ],
+)
+def test_generated_indexes_and_variants_are_left_out_by_default(path: str, wanted: bool) -> None:
+    scope = Scope(frozenset({"x.org"}), exclude=DEFAULT_EXCLUDE)
+    assert scope.wants("https://x.org" + path) is wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [("/v2/a", True), ("/v2/old/a", False), ("/v1/a", False), ("/v2/a.pdf", False)],
+)
+def test_include_and_exclude_narrow_what_links_lead_to(path: str, wanted: bool) -> None:
+    scope = Scope(frozenset({"x.org"}), include=("/v2/",), exclude=("/old/",))
+    assert scope.wants("https://x.org" + path) is wanted
+
+
+def test_further_hosts_belong_to_a_site_when_they_are_named() -> None:
+    scope = Scope(frozenset({"x.org", "www.x.org"}))
+    assert scope.contains("https://www.x.org/a")
+    assert not scope.contains("https://api.x.org/a")
 
 
 def test_the_normal_form_keeps_scheme_and_host_apart_from_the_path() -> None:

@@ -4,14 +4,14 @@ import pytest
 
 from qindex_pipeline.crawl import crawl, why_unusable
 from qindex_pipeline.sites import Site
-from qindex_pipeline_tests.crawl.hostile import Reply, page, redirect, serving
+from qindex_pipeline_tests.crawl.hostile import Reply, page, redirect, serving, whole_crawl
 
 EMPTY = b"<html><body><div id=root></div></body></html>"
 
 
 def complaint(start_url: str) -> str:
     site = Site(key="mysite", start_url=start_url)
-    text = why_unusable(site, crawl(site)) or ""
+    text = why_unusable(site, crawl(site).found.pages) or ""
     assert "mysite" in text
     assert start_url in text
     assert "\n" not in text
@@ -59,12 +59,13 @@ def test_a_server_that_speaks_no_tls_is_explained() -> None:
 def test_one_stored_page_is_enough() -> None:
     with serving({"/": page("start", "/none")}) as server:
         site = Site(key="mysite", start_url=server.base)
-        assert why_unusable(site, crawl(site)) is None
+        assert why_unusable(site, crawl(site).found.pages) is None
 
 
 def test_pages_that_are_known_do_not_hide_that_the_start_page_is_gone() -> None:
     with serving({"/": page("start", "/none"), "/a": page("a")}) as server:
+        last = whole_crawl(server, "/a").settled.pages
+        pages = whole_crawl(server, "/gone", last=last).found.pages
         site = Site(key="mysite", start_url=server.base + "/gone")
-        pages = crawl(site, known_urls=[server.base + "/a"])
-    assert [known.outcome for known in pages] == ["http_404", "ok"]
+    assert [row.outcome for row in pages] == ["http_404", "not_modified"]
     assert "404" in (why_unusable(site, pages) or "")

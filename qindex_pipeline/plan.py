@@ -1,0 +1,162 @@
+"""What a run would do, found out without doing it.
+
+Only what a site says of itself is read (robots.txt, sitemaps, llms.txt), and the table of the
+last run. No page is fetched and nothing is written.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from qindex_pipeline.crawl.last_run import LastRun
+from qindex_pipeline.crawl.pages import Candidate, failed_page
+from qindex_pipeline.crawl.robots import Unavailable
+from qindex_pipeline.crawl.survey import Survey, surveyed
+from qindex_pipeline.crawl.verdict import why_unusable
+from qindex_pipeline.errors import QIndexError
+from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.sites import Site
+
+if TYPE_CHECKING:
+    from qindex_pipeline.crawl.pace import Pace
+
+
+@dataclass(frozen=True)
+class PlannedUrl:
+    """A URL that would be asked: why it is in the queue, and whether its validators are sent."""
+
+    url: str
+    why: str
+    conditional: bool
+
+
+@dataclass(frozen=True)
+class SitePlan:
+    """What a run of one site would fetch.
+
+    `problem` says in one line why a run would fail, None that nothing is known to stand in its
+    way. `robots` is `open`, `forbids the start page`, `unreachable`, or `not asked` for a folder.
+    Counts are of URLs:
+    `in_sitemap` in scope, `known` from the last run, `conditional` those of them that can be
+    asked whether they have changed, `new` named by sitemap or llms.txt and not known, `forbidden`
+    by robots.txt. `least_seconds` is what the interval alone makes of `max_pages` requests.
+    `urls` are at most `max_pages`, in the order of asking; links that turn up on the way come
+    between the known and the new ones.
+    """
+
+    site: str
+    start_url: str
+    render: str
+    max_pages: int
+    request_budget: int
+    problem: str | None = None
+    robots: str = "open"
+    crawl_delay: float | None = None
+    interval_seconds: float = 0.0
+    least_seconds: float = 0.0
+    in_sitemap: int = 0
+    known: int = 0
+    conditional: int = 0
+    new: int = 0
+    forbidden: int = 0
+    notes: Sequence[str] = ()
+    urls: Sequence[PlannedUrl] = ()
+
+    def to_json(self, *, with_urls: bool) -> dict[str, Any]:
+        """The plan as plain values; `urls` only when they are asked for."""
+        values = asdict(self)
+        return values if with_urls else {name: values[name] for name in values if name != "urls"}
+
+
+def plan_sites(pipeline: Pipeline, sites: Iterable[Site]) -> list[SitePlan]:
+    """Plan a run of each of `sites`, in their order; one that cannot be read has a problem."""
+
+    async def together() -> list[SitePlan]:
+        return await asyncio.gather(*(_plan(pipeline, site) for site in sites))
+
+    return asyncio.run(together())
+
+
+async def _plan(pipeline: Pipeline, site: Site) -> SitePlan:
+    plan = SitePlan(
+        site=site.key,
+        start_url=str(site.folder or site.start_url),
+        render=site.render,
+        max_pages=site.max_pages,
+        request_budget=site.request_budget,
+    )
+    try:
+        last = LastRun(pipeline.last_pages(site.key))
+        async with surveyed(site) as (survey, fetcher):
+            return _filled(plan, site, survey, last, fetcher.pace)
+    except QIndexError as error:
+        return replace(plan, problem=str(error))
+
+
+def _filled(plan: SitePlan, site: Site, survey: Survey, last: LastRun, pace: "Pace") -> SitePlan:
+    urls = [_planned(site, candidate, last) for candidate in _queue(site, survey, last)]
+    allowed = [url for url in urls if survey.robots.refusal(url.url) is None]
+    interval, least = _pace_of(survey, pace, site.max_pages)
+    return replace(
+        plan,
+        problem=_problem(site, survey),
+        robots=_robots(survey) if site.folder is None else "not asked",
+        crawl_delay=survey.robots.of(survey.source.starts[0]).crawl_delay,
+        interval_seconds=interval,
+        least_seconds=least,
+        in_sitemap=len(survey.sitemap),
+        known=sum(last.row(url.url) is not None for url in urls),
+        conditional=sum(url.conditional for url in urls),
+        new=sum(url.why in _NAMED_BY_SITE for url in urls),
+        forbidden=len(urls) - len(allowed),
+        notes=survey.notes,
+        urls=allowed[: site.max_pages],
+    )
+
+
+_NAMED_BY_SITE = frozenset({"sitemap", "llms.txt"})
+
+
+def _queue(site: Site, survey: Survey, last: LastRun) -> list[Candidate]:
+    """What a crawl would ask if no page held a link."""
+    frontier = survey.frontier(site, last)
+    frontier.add(survey.seeds)
+    return frontier.take(len(frontier))
+
+
+def _planned(site: Site, candidate: Candidate, last: LastRun) -> PlannedUrl:
+    """Validators are not sent for the browser: a shell may be the same while its data is not."""
+    known = last.known(candidate.url)
+    conditional = (
+        site.render != "browser"
+        and known is not None
+        and any((known.validators.etag, known.validators.last_modified))
+    )
+    return PlannedUrl(candidate.url, candidate.discovered_by, conditional)
+
+
+def _robots(survey: Survey) -> str:
+    start = survey.source.starts[0]
+    robots = survey.robots.of(start)
+    if isinstance(robots, Unavailable):
+        return "unreachable"
+    return "open" if robots.allows(start) else "forbids the start page"
+
+
+def _problem(site: Site, survey: Survey) -> str | None:
+    """What a run would say of the start page if robots.txt keeps it from being asked."""
+    start = Candidate(survey.source.starts[0], None, 0, "start")
+    fetch = survey.robots.refused(start.url)
+    if fetch is None:
+        return None
+    return why_unusable(site, [failed_page(site.key, start, fetch, fetch.outcome, fetch.error)])
+
+
+def _pace_of(survey: Survey, pace: "Pace", requests: int) -> tuple[float, float]:
+    """Seconds between two requests, and at least for all of them; hosts are asked side by side."""
+    scheme = survey.source.root.partition("://")[0]
+    hosts = survey.source.scope.hosts
+    interval = min(pace.interval_of(f"{scheme}://{host}/") for host in hosts)
+    of_one_host = -(-requests // len(hosts))
+    return interval, round((of_one_host - 1) * interval, 1)
