@@ -81,7 +81,7 @@ def parse_blocks(source: Source) -> tuple[Block, ...]:
         )
         siblings = open_blocks[-1][2] if open_blocks else root
         siblings.extend(_block(kind, opener, content, children, source))
-    return tuple(_covering(root, 0, len(source.lines), source))
+    return tuple(_covering(root, 0, source.n_lines, source))
 
 
 def code_blocks(blocks: Iterable[Block]) -> Iterator[Block]:

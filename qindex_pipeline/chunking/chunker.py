@@ -15,6 +15,7 @@ from qindex_pipeline.chunking.drafts import Draft
 from qindex_pipeline.chunking.grouping import group_blocks
 from qindex_pipeline.chunking.model import Chunk, ChunkConfig, ChunkKind, PageText
 from qindex_pipeline.chunking.packing import pack
+from qindex_pipeline.chunking.plain import MOST_LINES, plain_blocks
 from qindex_pipeline.chunking.prefix import sections_to_name, text_for_llm
 from qindex_pipeline.chunking.prose import tail
 from qindex_pipeline.chunking.sections import place_blocks
@@ -31,13 +32,15 @@ def chunk_page(page: PageText, config: ChunkConfig) -> list[Chunk]:
     No text makes it fail, and its time grows linearly with the page.
     """
     source = normalise(page.markdown)
-    blocks = parse_blocks(source)
+    blocks, is_parsed = _blocks(source)
     if not blocks:
         return []
-    is_short = count_words(source.text) < config.full_page_words
+    n_words = source.words(0, source.n_lines)
+    kind: ChunkKind | None = None if is_parsed else "plain"
     lang = (page.lang or _DEFAULT_LANGUAGE).partition("-")[0].lower()
-    if is_short:
-        drafts = [_full_page(blocks, source)]
+    if n_words < config.full_page_words:
+        kind = "full_page"
+        drafts = [_full_page(blocks, source, n_words)]
     else:
         placed = place_blocks(blocks, page.headings)
         drafts = pack(group_blocks(placed, source, config, lang), source, config)
@@ -47,30 +50,36 @@ def chunk_page(page: PageText, config: ChunkConfig) -> list[Chunk]:
     ]
     writer = _Writer(page, source, blocks)
     return [
-        writer.chunk(draft, overlap, _kind(draft, is_full_page=is_short))
+        writer.chunk(draft, overlap, kind or ("part" if draft.parts > 1 else "section"))
         for draft, overlap in zip(drafts, overlaps, strict=True)
     ]
 
 
-def _full_page(blocks: Sequence[Block], source: Source) -> Draft:
+def _blocks(source: Source) -> tuple[Sequence[Block], bool]:
+    """The blocks of a page, and whether they were parsed."""
+    if source.n_lines > MOST_LINES:
+        return plain_blocks(source), False
+    try:
+        return parse_blocks(source), True
+    except Exception:
+        # The parser has raised more than one kind of error on text that nobody had thought of;
+        # one such page must not stop its site.
+        return plain_blocks(source), False
+
+
+def _full_page(blocks: Sequence[Block], source: Source, n_words: int) -> Draft:
     start, end = source.span(blocks[0].first_line, blocks[-1].end_line)
     body = next((block for block in blocks if not block.level), blocks[0])
     return Draft(
         start=start,
         end=end,
-        words=count_words(source.text),
+        words=n_words,
         section=0,
         heading=None,
         path=(),
         opened=(),
         body_start=source.line_starts[body.first_line],
     )
-
-
-def _kind(draft: Draft, *, is_full_page: bool) -> ChunkKind:
-    if is_full_page:
-        return "full_page"
-    return "part" if draft.parts > 1 else "section"
 
 
 def _overlap(previous: Draft, draft: Draft, source: Source, limit: int, lang: str) -> str:
@@ -137,12 +146,14 @@ class _Writer:
         self._end = draft.end
         return chunk
 
-    def _identity(self, path: Sequence[str], text: str) -> str:
+    def _identity(self, path: tuple[str, ...], text: str) -> str:
         """Depends on place, words and which repetition of them it is, not on other sections."""
         words = " ".join(unicodedata.normalize("NFC", text).split())
-        without_number = content_hash(self._page.page_id, *path, words)
-        occurrence = self._seen[without_number]
-        self._seen[without_number] += 1
+        first = content_hash(self._page.page_id, *path, words, "0")
+        occurrence = self._seen[first]
+        self._seen[first] += 1
+        if not occurrence:
+            return first
         return content_hash(self._page.page_id, *path, words, str(occurrence))
 
     def _gap_before(self, draft: Draft) -> str:

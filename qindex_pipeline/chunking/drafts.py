@@ -10,7 +10,7 @@ from qindex_pipeline.chunking.source import Source
 from qindex_pipeline.chunking.words import count_words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A stretch of the source, at first one block or a piece of one.
 
@@ -43,14 +43,18 @@ class Draft:
     parts: int = 1
 
 
-def draft_of(placed: PlacedBlock, source: Source, start: int, end: int) -> Draft:
+def piece(placed: PlacedBlock, source: Source, start: int, end: int) -> Draft:
     """A draft of the block's characters from `start` to `end`."""
+    return _draft(placed, start, end, count_words(source.text[start:end]))
+
+
+def _draft(placed: PlacedBlock, start: int, end: int, words: int) -> Draft:
     heading = placed.heading
     is_prose = placed.block.kind == "paragraph"
     return Draft(
         start=start,
         end=end,
-        words=count_words(source.text[start:end]),
+        words=words,
         section=placed.section,
         heading=heading,
         path=heading.path if heading else (),
@@ -63,7 +67,8 @@ def draft_of(placed: PlacedBlock, source: Source, start: int, end: int) -> Draft
 
 def whole(placed: PlacedBlock, source: Source) -> Draft:
     """A draft of the whole block."""
-    return draft_of(placed, source, *source.span(placed.block.first_line, placed.block.end_line))
+    lines = placed.block.first_line, placed.block.end_line
+    return _draft(placed, *source.span(*lines), source.words(*lines))
 
 
 def with_lead(lead: Sequence[PlacedBlock], draft: Draft, source: Source) -> Draft:
@@ -77,7 +82,7 @@ def with_lead(lead: Sequence[PlacedBlock], draft: Draft, source: Source) -> Draf
     return replace(
         draft,
         start=start,
-        words=draft.words + sum(count_words(source.text[left:right]) for left, right in stretch),
+        words=draft.words + sum(source.words(p.block.first_line, p.block.end_line) for p in lead),
         opened=tuple(p.heading.text for p in lead if p.block.level and p.heading),
         body_start=bodies[0][0] if bodies else draft.body_start,
         opens_with_prose=False,

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from qindex_pipeline.chunking.blocks import Block
-from qindex_pipeline.chunking.drafts import Draft, draft_of, join, whole, with_lead
-from qindex_pipeline.chunking.model import ChunkConfig
+from qindex_pipeline.chunking.drafts import Draft, join, piece, whole, with_lead
+from qindex_pipeline.chunking.model import LEAD_IN_WORDS, ChunkConfig
 from qindex_pipeline.chunking.prose import Span, cut, sentences, trimmed
 from qindex_pipeline.chunking.sections import PlacedBlock
 from qindex_pipeline.chunking.source import Source
 from qindex_pipeline.chunking.splitting import split_block
 from qindex_pipeline.chunking.words import count_words
 
-_LEAD_IN_WORDS = 40
 # A term, signature or caption: "--dry-run", "**csv.reader(csvfile)**". Longer lines without a
 # full stop are mostly text.
 _LABEL_WORDS = 12
@@ -53,13 +52,12 @@ class _Grouping:
     def add(self, placed: PlacedBlock) -> None:
         """Take the next block of the page."""
         block = placed.block
-        text = self._text_of(block)
-        words = count_words(text)
+        words = self._source.words(block.first_line, block.end_line)
         if block.level and words <= self._config.hard_max_words:
             self._add_heading(placed, words)
-        elif words == 0 or (block.kind == "loose" and words <= _LEAD_IN_WORDS):
+        elif words == 0 or (block.kind == "loose" and words <= LEAD_IN_WORDS):
             self._add_ornament(placed, words)
-        elif words <= _LEAD_IN_WORDS and _announces(block, text, words):
+        elif words <= LEAD_IN_WORDS and self._announces(block, words):
             self._add_label(placed, words)
         else:
             lead_words = self._heading_words + self._label_words
@@ -85,7 +83,7 @@ class _Grouping:
         self._heading_words += words
 
     def _add_label(self, placed: PlacedBlock, words: int) -> None:
-        if self._label_words + words > _LEAD_IN_WORDS:
+        if self._label_words + words > LEAD_IN_WORDS:
             self._flush_labels()
         self._labels.append(placed)
         self._label_words += words
@@ -126,11 +124,13 @@ class _Grouping:
         if placed.block.kind == "paragraph":
             if lead_words + words <= config.max_words:
                 return [whole(placed, self._source)]
-            return [draft_of(placed, self._source, *span) for span in self._sentences(placed.block)]
+            return [piece(placed, self._source, *span) for span in self._sentences(placed.block)]
         if words <= config.hard_max_words:
             return [whole(placed, self._source)]
-        parts = split_block(placed.block, self._source, config.hard_max_words)
-        drafts = (draft_of(placed, self._source, part.start, part.end) for part in parts)
+        # The first part stands behind the lead; a lead that is itself large gets no more room.
+        limit = max(config.hard_max_words - lead_words, config.hard_max_words * 2 // 3)
+        parts = split_block(placed.block, self._source, limit)
+        drafts = (piece(placed, self._source, part.start, part.end) for part in parts)
         return [
             replace(draft, text=part.text, part=number, parts=len(parts))
             for number, (draft, part) in enumerate(zip(drafts, parts, strict=True), start=1)
@@ -154,10 +154,10 @@ class _Grouping:
         start, end = self._source.span(block.first_line, block.end_line)
         return self._source.text[start:end]
 
-
-def _announces(block: Block, text: str, words: int) -> bool:
-    """Whether a block of few words belongs to what follows it."""
-    if block.kind != "paragraph":
-        return False
-    end = text.rstrip()[-1]
-    return end == ":" or (words <= _LABEL_WORDS and "\n" not in text and end not in _SENTENCE_ENDS)
+    def _announces(self, block: Block, words: int) -> bool:
+        """Whether a block of few words belongs to what follows it."""
+        if block.kind != "paragraph":
+            return False
+        text = self._text_of(block).rstrip()
+        is_label = words <= _LABEL_WORDS and "\n" not in text and text[-1] not in _SENTENCE_ENDS
+        return is_label or text.endswith(":")

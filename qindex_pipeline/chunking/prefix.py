@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from qindex_pipeline.chunking.model import PageText
 
@@ -53,9 +54,14 @@ def _one_line(text: str) -> str:
 
 def _begins_with(body: str, summary: str) -> bool:
     """Whether the text begins with the words of the summary, whatever their markup."""
-    wanted = _letters(summary)
+    wanted = _summary_letters(summary)
     # Markup makes markdown longer than what it shows, rarely more than fourfold.
     return bool(wanted) and _letters(body[: 4 * len(summary) + 200]).startswith(wanted)
+
+
+@lru_cache(maxsize=8)  # all chunks of a page ask for the same summary
+def _summary_letters(summary: str) -> str:
+    return _letters(summary)
 
 
 def _letters(text: str) -> str:

@@ -5,16 +5,17 @@ cut can always be put together again.
 """
 
 import re
+import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 
 from sentencex import segment  # pyright: ignore[reportAttributeAccessIssue]  # compiled, no stubs
 
 from qindex_pipeline.chunking.words import count_half_words, count_words, word_starts
 
 Span = tuple[int, int]
-_Cutter = Callable[[str], list[int]]
+_Cutter = Callable[[str], Iterable[int]]
 
 # The splitter is quadratic in the number of quotation marks: it gets this much at a time.
 _WINDOW = 2000
@@ -31,7 +32,7 @@ _COMMA = re.compile(r",\s+|[，、]")
 _SPACE = re.compile(r"\s+")
 
 
-def sentences(text: str, lang: str) -> list[Span]:
+def sentences(text: str, lang: str) -> Iterator[Span]:
     """The sentences of a paragraph; the spans join to the whole text.
 
     Args:
@@ -39,13 +40,7 @@ def sentences(text: str, lang: str) -> list[Span]:
         lang: ISO 639-1 code; an unknown one is treated like English.
     """
     masked = _masked(text, _protected(text))
-    last = len(masked.rstrip())
-    starts = [0]
-    for end in _sentence_ends(masked, lang):
-        close = masked[max(starts[-1], end - _LONGEST_NO_END) : end]
-        if end < last and not _NO_END.fullmatch(close):
-            starts.append(end)
-    return _between(starts[1:], len(text))
+    return _between(_certain_ends(masked, lang), len(text))
 
 
 def cut(text: str, limit: int) -> list[Span]:
@@ -53,22 +48,24 @@ def cut(text: str, limit: int) -> list[Span]:
 
     The spans join to the whole text. A longer one is a token without a place to cut it.
     """
-    return list(_cut(text, 0, limit, _CUTTERS))
+    return list(_cut(text, limit, _CUTTERS))
 
 
-def pack_spans(text: str, spans: Sequence[Span], limit: int) -> list[Span]:
+def pack_spans(text: str, spans: Iterable[Span], limit: int) -> Iterator[Span]:
     """Join neighbouring spans of `text`, greedily, while they hold at most `limit` words."""
-    packed: list[Span] = []
+    packed: Span | None = None
     size = 0
     for start, end in spans:
         added = count_half_words(text[start:end])
         if packed and size + added <= 2 * limit:
-            packed[-1] = (packed[-1][0], end)
+            packed = packed[0], end
             size += added
-        else:
-            packed.append((start, end))
-            size = added
-    return packed
+            continue
+        if packed:
+            yield packed
+        packed, size = (start, end), added
+    if packed:
+        yield packed
 
 
 def trimmed(text: str, span: Span) -> Span:
@@ -83,35 +80,59 @@ def tail(text: str, limit: int, lang: str) -> str:
     text = text.rstrip()
     earliest = len(text) - limit
     starts = [start for start, _ in sentences(text, lang)]
-    for candidates in (starts, _behind_spaces(text)):
+    for candidates in (starts, list(_behind_spaces(text))):
         first = bisect_left(candidates, earliest)
         if first < len(candidates):
             return text[candidates[first] :]
     return ""
 
 
-def _cut(text: str, offset: int, limit: int, cutters: Sequence[_Cutter]) -> Iterator[Span]:
-    if not cutters or len(text) <= limit or count_words(text) <= limit:
-        yield offset, offset + len(text)
-        return
-    pieces: list[Span] = []
+def code_spans(text: str) -> Iterator[Span]:
+    """Inline code: from a run of backticks to the next run of the same length."""
+    runs = [match.span() for match in _BACKTICKS.finditer(text)]
+    by_length: dict[int, list[int]] = {}
+    for index, (start, end) in enumerate(runs):
+        by_length.setdefault(end - start, []).append(index)
+    index = 0
+    while index < len(runs):
+        start, end = runs[index]
+        same = by_length[end - start]
+        following = bisect_right(same, index)
+        if following < len(same):
+            index = same[following]
+            yield start, runs[index][1]
+        index += 1
+
+
+def _cut(text: str, limit: int, cutters: Sequence[_Cutter]) -> Iterator[Span]:
+    if not cutters or count_words(text) <= limit:
+        return iter([(0, len(text))])
+    return pack_spans(text, _pieces(text, limit, cutters), limit)
+
+
+def _pieces(text: str, limit: int, cutters: Sequence[_Cutter]) -> Iterator[Span]:
+    """Pieces between the places of the first cutter; what is still too long, by the others."""
     for start, end in _between(cutters[0](text), len(text)):
-        pieces.extend(_cut(text[start:end], start, limit, cutters[1:]))
-    for start, end in pack_spans(text, pieces, limit):
-        yield offset + start, offset + end
+        if end - start <= limit:
+            yield start, end
+            continue
+        for left, right in _cut(text[start:end], limit, cutters[1:]):
+            yield start + left, start + right
 
 
 def _behind(pattern: re.Pattern[str]) -> _Cutter:
     """A cutter behind each match of `pattern` that is not in inline code or a link."""
 
-    def cutter(text: str) -> list[int]:
-        return _outside(_protected(text), [match.end() for match in pattern.finditer(text)])
+    def cutter(text: str) -> Iterator[int]:
+        ends = (match.end() for match in pattern.finditer(text))
+        spans = _protected(text)
+        return _outside(spans, ends) if spans else ends
 
     return cutter
 
 
-def _behind_any_space(text: str) -> list[int]:
-    return [match.end() for match in _SPACE.finditer(text)]
+def _behind_any_space(text: str) -> Iterator[int]:
+    return (match.end() for match in _SPACE.finditer(text))
 
 
 _behind_spaces = _behind(_SPACE)
@@ -124,19 +145,31 @@ _CUTTERS: tuple[_Cutter, ...] = (
 )
 
 
-def _between(cuts: list[int], length: int) -> list[Span]:
-    return [span for span in pairwise([0, *cuts, length]) if span[0] < span[1]]
+def _between(cuts: Iterable[int], length: int) -> Iterator[Span]:
+    ends = pairwise(chain((0,), cuts, (length,)))
+    return (span for span in ends if span[0] < span[1])
 
 
-def _outside(spans: list[Span], cuts: list[int]) -> list[int]:
-    """The cuts that are not inside one of the sorted, disjoint spans."""
-    starts = [start for start, _ in spans]
-    kept: list[int] = []
+def _outside(spans: list[Span], cuts: Iterable[int]) -> Iterator[int]:
+    """The sorted cuts that are not inside one of the sorted, disjoint spans."""
+    following = iter(spans)
+    nothing = sys.maxsize, sys.maxsize
+    start, end = next(following, nothing)
     for position in cuts:
-        before = bisect_left(starts, position) - 1
-        if before < 0 or position >= spans[before][1]:
-            kept.append(position)
-    return kept
+        while end <= position:
+            start, end = next(following, nothing)
+        if position <= start:
+            yield position
+
+
+def _certain_ends(text: str, lang: str) -> Iterator[int]:
+    """Ends of sentences without those that only look like one, and without the last."""
+    last, start = len(text.rstrip()), 0
+    for end in _sentence_ends(text, lang):
+        close = text[max(start, end - _LONGEST_NO_END) : end]
+        if end < last and not _NO_END.fullmatch(close):
+            yield end
+            start = end
 
 
 def _sentence_ends(text: str, lang: str) -> Iterator[int]:
@@ -159,7 +192,7 @@ def _sentence_ends(text: str, lang: str) -> Iterator[int]:
 
 def _protected(text: str) -> list[Span]:
     """Inline code, links, images and autolinks, in order; those that overlap are joined."""
-    spans = sorted([*_code_spans(text), *(match.span() for match in _LINK.finditer(text))])
+    spans = sorted([*code_spans(text), *(match.span() for match in _LINK.finditer(text))])
     joined: list[Span] = []
     for start, end in spans:
         if joined and start < joined[-1][1]:
@@ -167,23 +200,6 @@ def _protected(text: str) -> list[Span]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _code_spans(text: str) -> Iterator[Span]:
-    """Inline code: from a run of backticks to the next run of the same length."""
-    runs = [match.span() for match in _BACKTICKS.finditer(text)]
-    by_length: dict[int, list[int]] = {}
-    for index, (start, end) in enumerate(runs):
-        by_length.setdefault(end - start, []).append(index)
-    index = 0
-    while index < len(runs):
-        start, end = runs[index]
-        same = by_length[end - start]
-        following = bisect_right(same, index)
-        if following < len(same):
-            index = same[following]
-            yield start, runs[index][1]
-        index += 1
 
 
 def _masked(text: str, spans: list[Span]) -> str:

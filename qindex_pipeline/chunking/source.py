@@ -5,11 +5,19 @@ returns, lone surrogates) and front matter, which is metadata of the page and no
 """
 
 import re
+from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
+from qindex_pipeline.chunking.words import count_half_words
+
+# Four bytes a number: a page of millions of lines would need ten times that as a list.
+_OFFSET = "I"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_FEED = re.compile("\n")
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 _KEY = re.compile(r"[\w\"'][^:=]*[:=]")
 _CONTINUATION = re.compile(r"\s|[-#\]}]|$")
@@ -22,18 +30,40 @@ class Source:
     text: str
     front_matter: str = ""
 
-    @cached_property
+    @property
     def lines(self) -> list[str]:
-        """The lines without their line feeds; only a line feed ends a line."""
+        """All lines without their line feeds; only a line feed ends a line."""
         return self.text.split("\n")
 
     @cached_property
-    def line_starts(self) -> list[int]:
+    def line_starts(self) -> Sequence[int]:
         """Character offset of each line, and one more for the end of the text."""
-        starts = [0]
-        for line in self.lines:
-            starts.append(starts[-1] + len(line) + 1)
+        starts = array(_OFFSET, [0])
+        starts.extend(match.end() for match in _LINE_FEED.finditer(self.text))
+        starts.append(len(self.text) + 1)
         return starts
+
+    @property
+    def n_lines(self) -> int:
+        """Number of lines, at least one."""
+        return len(self.line_starts) - 1
+
+    def line(self, number: int) -> str:
+        """The line without its line feed."""
+        return self.text[self.line_starts[number] : self.line_starts[number + 1] - 1]
+
+    def words(self, first_line: int, end_line: int) -> int:
+        """Words of a line range, as `count_words` counts them."""
+        return (self._half_words[end_line] - self._half_words[first_line] + 1) // 2
+
+    @cached_property
+    def _half_words(self) -> Sequence[int]:
+        """Half words above each line, and one more for the whole text: no word spans lines."""
+        counts, total = array(_OFFSET, [0]), 0
+        for start, end in pairwise(self.line_starts):
+            total += count_half_words(self.text[start:end])
+            counts.append(total)
+        return counts
 
     def line_at(self, offset: int) -> int:
         """Number of the line, from 0, that holds the character at `offset`."""
@@ -41,9 +71,9 @@ class Source:
 
     def trimmed(self, first_line: int, end_line: int) -> tuple[int, int]:
         """The line range without blank lines at its edges; empty where all are blank."""
-        while first_line < end_line and not self.lines[first_line].strip():
+        while first_line < end_line and not self.line(first_line).strip():
             first_line += 1
-        while first_line < end_line and not self.lines[end_line - 1].strip():
+        while first_line < end_line and not self.line(end_line - 1).strip():
             end_line -= 1
         return first_line, end_line
 

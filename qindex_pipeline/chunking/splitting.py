@@ -53,7 +53,7 @@ def _split(block: Block, source: Source, limit: int) -> list[Part]:
 
 def _split_fence(block: Block, source: Source, limit: int) -> list[Part]:
     start, end = source.span(block.first_line, block.end_line)
-    opening = source.lines[block.first_line]
+    opening = source.line(block.first_line)
     prefix = _LIST_MARK.sub(" ", opening.partition(block.markup)[0])
     info = block.content if _may_repeat(block.content, limit) else ""
     inner_end = block.end_line - (1 if block.closed else 0)
@@ -102,9 +102,8 @@ def _split_container(block: Block, source: Source, limit: int) -> list[Part]:
     parts: list[Part] = []
     fitting: list[Span] = []
     for child in block.children:
-        start, end = source.span(child.first_line, child.end_line)
-        if count_words(source.text[start:end]) <= limit:
-            fitting.append((start, end))
+        if source.words(child.first_line, child.end_line) <= limit:
+            fitting.append(source.span(child.first_line, child.end_line))
             continue
         parts.extend(Part(*span) for span in pack_spans(source.text, fitting, limit))
         fitting.clear()
@@ -120,7 +119,7 @@ def _standing_alone(part: Part, source: Source) -> Part:
     """
     text = part.text
     if text is None:
-        marks = _QUOTE_MARKS.match(source.lines[source.line_at(part.start)])
+        marks = _QUOTE_MARKS.match(source.line(source.line_at(part.start)))
         text = _from_line_start(source, (part.start, part.end), marks.group() if marks else "")
     indent = min((len(spaces) for spaces in _INDENT.findall(text)), default=0)
     if indent:
@@ -132,22 +131,21 @@ def _line_spans(source: Source, first_line: int, end_line: int, limit: int) -> l
     """Runs of lines of at most `limit` words: cut at blank lines, else lines, else as text."""
     spans: list[Span] = []
     for first, end in _runs_between_blank_lines(source, first_line, end_line):
-        start, run_end = source.span(first, end)
-        if count_words(source.text[start:run_end]) <= limit:
-            spans.append((start, run_end))
+        if source.words(first, end) <= limit:
+            spans.append(source.span(first, end))
             continue
         for line in range(first, end):
             offset = source.line_starts[line]
-            pieces = cut(source.lines[line], limit)
+            pieces = cut(source.line(line), limit)
             spans.extend((offset + left, offset + right) for left, right in pieces)
-    return pack_spans(source.text, spans, limit)
+    return list(pack_spans(source.text, spans, limit))
 
 
 def _runs_between_blank_lines(
     source: Source, first_line: int, end_line: int
 ) -> Iterator[tuple[int, int]]:
     numbers = range(first_line, end_line)
-    for blank, run in groupby(numbers, key=lambda number: not source.lines[number].strip()):
+    for blank, run in groupby(numbers, key=lambda number: not source.line(number).strip()):
         if not blank:
             lines = list(run)
             yield lines[0], lines[-1] + 1

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qindex_pipeline.chunking.chunker import chunk_page
+from qindex_pipeline.chunking.duplicates import mark_duplicates
 from qindex_pipeline.chunking.model import Chunk, ChunkConfig, PageText
 from qindex_pipeline.progress import Progress, silent
 
@@ -11,7 +12,7 @@ from qindex_pipeline.progress import Progress, silent
 def chunk_pages(
     pages: Sequence[Mapping[str, Any]], config: ChunkConfig, progress: Progress = silent
 ) -> list[Chunk]:
-    """The chunks of every page with content, in the order of the pages.
+    """The chunks of every page with content, in the order of the pages, repetitions marked.
 
     Args:
         pages: Rows of the raw_pages table.
@@ -23,7 +24,7 @@ def chunk_pages(
     for done, page in enumerate(stored, start=1):
         chunks.extend(chunk_page(_page_text(page), config))
         progress("chunks", done, len(stored), "pages")
-    return chunks
+    return mark_duplicates(chunks)
 
 
 def _page_text(page: Mapping[str, Any]) -> PageText:

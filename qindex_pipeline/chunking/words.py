@@ -5,6 +5,7 @@ half words a character; without that a whole Chinese page would be one word and 
 """
 
 import re
+from collections.abc import Iterator
 
 # Han, kana, bopomofo, Thai, Lao, Burmese, Khmer: letters that stand without spaces.
 _UNSPACED = (
@@ -18,15 +19,23 @@ _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _SPACED_WORD = re.compile(rf"[\w{_MARKS}]+")
 _TOKEN = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[\w{_MARKS}])+")
 
+# Nearly all text is ASCII, where this is several times as fast as the pattern: every character
+# of a word becomes an `a`, every other a blank, and a word begins where an `a` follows a blank.
+_ASCII_WORDS = bytes(
+    ord("a") if code < 128 and (chr(code).isalnum() or chr(code) == "_") else ord(" ")
+    for code in range(256)
+)
+
 
 def count_half_words(text: str) -> int:
     """Length of a text in half words: 2 a word, 1 a character of an unspaced script.
 
     Half words add up where words, being rounded, do not.
     """
-    unspaced = 0
-    if not text.isascii():
-        text, unspaced = _UNSPACED_CHARACTER.subn(" ", text)
+    if text.isascii():
+        marked = text.encode("ascii").translate(_ASCII_WORDS)
+        return 2 * (marked.count(b" a") + marked.startswith(b"a"))
+    text, unspaced = _UNSPACED_CHARACTER.subn(" ", text)
     return 2 * len(_SPACED_WORD.findall(text)) + unspaced
 
 
@@ -38,6 +47,6 @@ def count_words(text: str) -> int:
     return (count_half_words(text) + 1) // 2
 
 
-def word_starts(text: str) -> list[int]:
+def word_starts(text: str) -> Iterator[int]:
     """Where each word, or character of an unspaced script, begins."""
-    return [match.start() for match in _TOKEN.finditer(text)]
+    return (match.start() for match in _TOKEN.finditer(text))
