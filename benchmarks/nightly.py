@@ -49,7 +49,7 @@ def main() -> None:
 
 def night(site: Site, last: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One crawl and its chunks; a warm-up of the imports is no part of it."""
-    import qindex_pipeline.crawl.engine  # noqa: F401  crawl4ai takes seconds to import
+    import qindex_pipeline.crawl.engines.engine  # noqa: F401  crawl4ai takes seconds to import
 
     wall, cpu = time.monotonic(), time.process_time()
     crawled: Crawled = crawl(site, last=last)

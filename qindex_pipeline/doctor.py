@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from qindex_pipeline.crawl.access import Access
+from qindex_pipeline.crawl.fetch.access import Access
 from qindex_pipeline.crawl.folder import seeds
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import QIndexError, UsageError
@@ -77,7 +77,7 @@ def _looked_at_sites(settings: Settings) -> Iterator[Finding]:
 
 
 def _problems(site: Site) -> Iterator[str]:
-    from qindex_pipeline.crawl.extraction import check_selector
+    from qindex_pipeline.crawl.extract.extraction import check_selector
 
     try:
         Access.of(site, os.environ)

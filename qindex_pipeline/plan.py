@@ -19,7 +19,7 @@ from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.sites import Site
 
 if TYPE_CHECKING:
-    from qindex_pipeline.crawl.pace import Pace
+    from qindex_pipeline.crawl.fetch.pace import Pace
 
 
 @dataclass(frozen=True)

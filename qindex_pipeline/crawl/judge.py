@@ -17,7 +17,7 @@ from qindex_pipeline.ids import content_hash
 from qindex_pipeline.sites import Site
 
 if TYPE_CHECKING:
-    from qindex_pipeline.crawl.extraction import Extraction
+    from qindex_pipeline.crawl.extract.extraction import Extraction
 
 _SOFT_404 = re.compile(
     r"\b404\b|\b(page|file|document) (was |could )?not (be )?found\b|^not found$|no longer exists",

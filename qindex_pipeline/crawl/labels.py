@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from qindex_pipeline.crawl.pages import Page
 
 if TYPE_CHECKING:
-    from qindex_pipeline.crawl.head import Head
+    from qindex_pipeline.crawl.extract.head import Head
 
 _SEPARATOR = re.compile(r"\s+[|–—·:»-]\s+|\s*::\s*")
 _SUFFIX_SHARE = 0.5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qindex_pipeline.crawl.outcomes import FetchOutcome
 
 if TYPE_CHECKING:
-    from qindex_pipeline.crawl.extraction import Extraction
+    from qindex_pipeline.crawl.extract.extraction import Extraction
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from qindex_pipeline.progress import Progress
 from qindex_pipeline.sites import Site
 
 if TYPE_CHECKING:
-    from qindex_pipeline.crawl.engine import Engine
-    from qindex_pipeline.crawl.pace import Pace
-    from qindex_pipeline.crawl.twin_reader import TwinReader
+    from qindex_pipeline.crawl.discovery.twin_reader import TwinReader
+    from qindex_pipeline.crawl.engines.engine import Engine
+    from qindex_pipeline.crawl.fetch.pace import Pace
 
 _STAGE = "raw_pages"
 

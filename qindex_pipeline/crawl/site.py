@@ -78,7 +78,7 @@ def crawl(
 
 async def _crawl(site: Site, last: LastRun, settings: CrawlSettings, progress: Progress) -> Crawled:
     # It imports crawl4ai, which takes seconds and is only needed here.
-    from qindex_pipeline.crawl.engine import Engine
+    from qindex_pipeline.crawl.engines.engine import Engine
 
     async with surveyed(site) as (survey, fetcher):
         for note in survey.notes:
@@ -95,7 +95,7 @@ async def _crawl(site: Site, last: LastRun, settings: CrawlSettings, progress: P
 
 def _extractor_version(site: Site) -> str:
     """Of the code and of the options that decide what is read from a page."""
-    from qindex_pipeline.crawl.extraction import ExtractionOptions, extractor_version
+    from qindex_pipeline.crawl.extract.extraction import ExtractionOptions, extractor_version
 
     options = ExtractionOptions(site.content_selector, site.drop_selectors)
     return extractor_version(options) + ("+twins" if site.prefer_markdown else "")

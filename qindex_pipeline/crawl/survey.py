@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from qindex_pipeline.crawl.address import Addresses
+from qindex_pipeline.crawl.discovery.twin_reader import TwinReader
+from qindex_pipeline.crawl.discovery.twins import TwinFinder, read_llms_txt
 from qindex_pipeline.crawl.folder import seeds, served
 from qindex_pipeline.crawl.frontier import Frontier
 from qindex_pipeline.crawl.last_run import LastRun, Row
 from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.crawl.pages import Candidate
 from qindex_pipeline.crawl.robots import Robots, RobotsOfHosts, Unavailable, rules_from
-from qindex_pipeline.crawl.twin_reader import TwinReader
-from qindex_pipeline.crawl.twins import TwinFinder, read_llms_txt
 from qindex_pipeline.crawl.urls import Scope, normalise
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.sites import Site
 
 if TYPE_CHECKING:
-    from qindex_pipeline.crawl.http import HttpFetcher
+    from qindex_pipeline.crawl.fetch.http import HttpFetcher
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _check_selectors(site: Site) -> None:
     given = {"content_selector": [site.content_selector], "drop_selectors": site.drop_selectors}
     for option, selectors in given.items():
         for selector in filter(None, selectors):
-            from qindex_pipeline.crawl.extraction import check_selector
+            from qindex_pipeline.crawl.extract.extraction import check_selector
 
             problem = check_selector(selector)
             if problem is not None:
@@ -121,7 +121,7 @@ def _scope(site: Site, start: str, prefixes: tuple[str, ...]) -> Scope:
 @asynccontextmanager
 async def surveyed(site: Site) -> AsyncGenerator[tuple[Survey, "HttpFetcher"]]:
     """Open a site and read what it says of itself; the fetcher serves the crawl after it."""
-    from qindex_pipeline.crawl.http import HttpFetcher
+    from qindex_pipeline.crawl.fetch.http import HttpFetcher
 
     with opened(site) as source:
         async with HttpFetcher(site, source.addresses) as fetcher:
@@ -129,7 +129,7 @@ async def surveyed(site: Site) -> AsyncGenerator[tuple[Survey, "HttpFetcher"]]:
 
 
 async def _read(site: Site, source: Source, fetcher: "HttpFetcher") -> Survey:
-    from qindex_pipeline.crawl.sitemap import read_sitemaps, sitemap_addresses
+    from qindex_pipeline.crawl.discovery.sitemap import read_sitemaps, sitemap_addresses
 
     robots = await _robots(site, source, fetcher)
     own = robots.of(source.root)

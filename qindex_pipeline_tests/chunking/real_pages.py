@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from qindex_pipeline.crawl.extraction import extract
+from qindex_pipeline.crawl.extract.extraction import extract
 from qindex_pipeline_tests.stl import ROOT, stl_site
 
 DEBIAN = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from qindex_pipeline.crawl.pace import Pace
+from qindex_pipeline.crawl.fetch.pace import Pace
 from qindex_pipeline_tests.crawl.hostile import Reply
 from qindex_pipeline_tests.crawl.sockets import (
     Answer,

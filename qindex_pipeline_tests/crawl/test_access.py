@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from qindex_pipeline.crawl.access import Access
 from qindex_pipeline.crawl.address import Addresses
 from qindex_pipeline.crawl.agent import USER_AGENT
-from qindex_pipeline.crawl.http import HttpFetcher, Response
+from qindex_pipeline.crawl.fetch.access import Access
+from qindex_pipeline.crawl.fetch.http import HttpFetcher, Response
 from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.sites import Site

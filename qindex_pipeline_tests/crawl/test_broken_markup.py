@@ -5,7 +5,7 @@ from html_to_markdown import ConversionError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qindex_pipeline.crawl.extraction import Extraction, extract
+from qindex_pipeline.crawl.extract.extraction import Extraction, extract
 
 MANY = 100_000
 PARAGRAPH = "<p>Some words that stand here.</p>"

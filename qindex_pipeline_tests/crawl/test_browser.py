@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from qindex_pipeline.crawl.address import Addresses
-from qindex_pipeline.crawl.browser_resources import Resources
-from qindex_pipeline.crawl.chromium import Chromium
-from qindex_pipeline.crawl.crawl4ai_library import (
+from qindex_pipeline.crawl.engines.browser_resources import Resources
+from qindex_pipeline.crawl.engines.chromium import Chromium
+from qindex_pipeline.crawl.engines.crawl4ai_library import (
     AsyncPlaywrightCrawlerStrategy,
     BrowserConfig,
 )
-from qindex_pipeline.crawl.engine import Engine
-from qindex_pipeline.crawl.http import HttpFetcher
+from qindex_pipeline.crawl.engines.engine import Engine
+from qindex_pipeline.crawl.fetch.http import HttpFetcher
 from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.crawl.result import Request, Result
 from qindex_pipeline.errors import WorkError

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qindex_pipeline.crawl.charset import decode
+from qindex_pipeline.crawl.fetch.charset import decode
 
 WORD = "Größe"
 META = '<meta charset="iso-8859-15">'

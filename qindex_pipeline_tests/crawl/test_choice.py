@@ -1,6 +1,6 @@
 import pytest
 
-from qindex_pipeline.crawl.extraction import (
+from qindex_pipeline.crawl.extract.extraction import (
     Extraction,
     ExtractionOptions,
     check_selector,

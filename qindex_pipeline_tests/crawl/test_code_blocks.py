@@ -1,6 +1,6 @@
 import pytest
 
-from qindex_pipeline.crawl.extraction import extract
+from qindex_pipeline.crawl.extract.extraction import extract
 
 CODE = "def f(x):\n    # half\n    return x / 2\n\nprint(f(1))"
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from qindex_pipeline.crawl import crawl4ai_seams
 from qindex_pipeline.crawl.address import Addresses
-from qindex_pipeline.crawl.engine import Engine
-from qindex_pipeline.crawl.http import HttpFetcher
-from qindex_pipeline.crawl.http_strategy import HttpStrategy
+from qindex_pipeline.crawl.engines import crawl4ai_seams
+from qindex_pipeline.crawl.engines.engine import Engine
+from qindex_pipeline.crawl.engines.http_strategy import HttpStrategy
+from qindex_pipeline.crawl.engines.visit import as_crawl4ai, current_visit
+from qindex_pipeline.crawl.fetch.http import HttpFetcher
 from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.crawl.result import Known, Request, Result, Validators
-from qindex_pipeline.crawl.visit import as_crawl4ai, current_visit
 from qindex_pipeline.ids import content_hash
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.hostile import HTML, Asked, Reply, Server, page, serving
@@ -60,7 +60,7 @@ def test_a_page_comes_with_its_extraction_and_its_html() -> None:
 def test_importing_the_engine_writes_nothing_to_the_home_folder(tmp_path: Path) -> None:
     environment = {**os.environ, "HOME": str(tmp_path)}
     environment.pop("CRAWL4_AI_BASE_DIRECTORY", None)
-    code = "import qindex_pipeline.crawl.engine"
+    code = "import qindex_pipeline.crawl.engines.engine"
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -1,7 +1,7 @@
 import pytest
 
-from qindex_pipeline.crawl.extraction import Extraction, extract
-from qindex_pipeline.crawl.markdown import to_markdown
+from qindex_pipeline.crawl.extract.extraction import Extraction, extract
+from qindex_pipeline.crawl.extract.markdown import to_markdown
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa "
 LONG = f"<p>{WORDS * 6}</p>"

@@ -2,8 +2,8 @@ from html import escape
 
 import pytest
 
-from qindex_pipeline.crawl.head import Head, read_head
-from qindex_pipeline.crawl.parsing import parse
+from qindex_pipeline.crawl.extract.head import Head, read_head
+from qindex_pipeline.crawl.extract.parsing import parse
 
 URL = "https://x.org/docs/page"
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from qindex_pipeline.crawl import exchange
 from qindex_pipeline.crawl.address import Addresses
 from qindex_pipeline.crawl.agent import USER_AGENT
-from qindex_pipeline.crawl.answers import error_text, robots_directives
+from qindex_pipeline.crawl.fetch import exchange
+from qindex_pipeline.crawl.fetch.answers import error_text, robots_directives
+from qindex_pipeline.crawl.fetch.http import Document, HttpFetcher, Response
+from qindex_pipeline.crawl.fetch.pace import Pace
 from qindex_pipeline.crawl.folder import served
-from qindex_pipeline.crawl.http import Document, HttpFetcher, Response
 from qindex_pipeline.crawl.outcomes import Outcome
-from qindex_pipeline.crawl.pace import Pace
 from qindex_pipeline.crawl.result import Validators
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.sockets import (

@@ -5,7 +5,7 @@ Letters are the failure modes of the field test, numbers the reports on other cr
 
 import pytest
 
-from qindex_pipeline.crawl.extraction import Extraction, extract
+from qindex_pipeline.crawl.extract.extraction import Extraction, extract
 
 SENTENCE = "The tool reads the file and writes the result to disk. "
 SHELL = (

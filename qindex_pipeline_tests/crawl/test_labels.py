@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qindex_pipeline.crawl.head import Head
+from qindex_pipeline.crawl.extract.head import Head
 from qindex_pipeline.crawl.labels import label_pages, title_of
 from qindex_pipeline.crawl.outcomes import Outcome, State
 from qindex_pipeline.crawl.pages import Page

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from qindex_pipeline.crawl.markdown_links import absolute_links
+from qindex_pipeline.crawl.discovery.markdown_links import absolute_links
 
 BASE = "https://x.org/docs/guide/page.md"
 HERE = "https://x.org/docs/guide"

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
+from qindex_pipeline.crawl.fetch.pace import Pace, retry_after
 from qindex_pipeline.crawl.outcomes import FetchOutcome, Outcome
-from qindex_pipeline.crawl.pace import Pace, retry_after
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.sockets import WoundClock
 

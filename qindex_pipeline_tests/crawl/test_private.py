@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from qindex_pipeline.crawl.private import (
+from qindex_pipeline.crawl.fetch.private import (
     GuardedResolver,
     PrivateAddressError,
     is_loopback,

@@ -1,7 +1,7 @@
 import pytest
 
-from qindex_pipeline.crawl.extraction import extract
-from qindex_pipeline.crawl.rendering import needs_javascript
+from qindex_pipeline.crawl.extract.extraction import extract
+from qindex_pipeline.crawl.extract.rendering import needs_javascript
 
 PROSE = " ".join(f"word{n}" for n in range(40))
 BUNDLE = '<script src="/static/app.js"></script>'

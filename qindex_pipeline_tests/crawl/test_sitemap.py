@@ -4,11 +4,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from qindex_pipeline.crawl import sitemap
 from qindex_pipeline.crawl.address import Addresses
-from qindex_pipeline.crawl.http import HttpFetcher
+from qindex_pipeline.crawl.discovery import sitemap
+from qindex_pipeline.crawl.discovery.sitemap import SitemapReport, read_sitemaps, sitemap_addresses
+from qindex_pipeline.crawl.fetch.http import HttpFetcher
 from qindex_pipeline.crawl.outcomes import Outcome
-from qindex_pipeline.crawl.sitemap import SitemapReport, read_sitemaps, sitemap_addresses
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.hostile import Reply, Server, redirect, serving
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qindex_pipeline.crawl import sitemap_file
-from qindex_pipeline.crawl.sitemap_file import (
+from qindex_pipeline.crawl.discovery import sitemap_file
+from qindex_pipeline.crawl.discovery.sitemap_file import (
     Sitemap,
     SitemapEntry,
     parse_lastmod,

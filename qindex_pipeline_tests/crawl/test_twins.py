@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qindex_pipeline.crawl import twins
 from qindex_pipeline.crawl.address import Addresses
-from qindex_pipeline.crawl.http import HttpFetcher
-from qindex_pipeline.crawl.outcomes import Outcome
-from qindex_pipeline.crawl.twins import (
+from qindex_pipeline.crawl.discovery import twins
+from qindex_pipeline.crawl.discovery.twins import (
     TwinFinder,
     fetch_twin,
     is_markdown,
@@ -19,6 +17,8 @@ from qindex_pipeline.crawl.twins import (
     read_llms_txt,
     without_front_matter,
 )
+from qindex_pipeline.crawl.fetch.http import HttpFetcher
+from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.hostile import Reply, Server, redirect, serving
 

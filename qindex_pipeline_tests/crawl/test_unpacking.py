@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qindex_pipeline.crawl.unpacking import Unpacker, UnpackingError
+from qindex_pipeline.crawl.fetch.unpacking import Unpacker, UnpackingError
 
 BARE = -zlib.MAX_WBITS
 PACKED = {

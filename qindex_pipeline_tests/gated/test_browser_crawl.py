@@ -17,10 +17,10 @@ import pytest
 
 from qindex_pipeline.crawl import CrawlSettings, crawl
 from qindex_pipeline.crawl.address import Addresses
-from qindex_pipeline.crawl.browser_tab import Tab
-from qindex_pipeline.crawl.engine import Engine
+from qindex_pipeline.crawl.engines.browser_tab import Tab
+from qindex_pipeline.crawl.engines.engine import Engine
+from qindex_pipeline.crawl.fetch.http import HttpFetcher
 from qindex_pipeline.crawl.folder import served
-from qindex_pipeline.crawl.http import HttpFetcher
 from qindex_pipeline.crawl.outcomes import Outcome
 from qindex_pipeline.crawl.result import Known, Request, Result, Validators
 from qindex_pipeline.ids import content_hash

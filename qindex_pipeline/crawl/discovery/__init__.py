@@ -1,0 +1,1 @@
+"""What a site names by itself: sitemaps, llms.txt, markdown twins."""

@@ -1,0 +1,1 @@
+"""Who gets a page: crawl4ai behind its seams, over HTTP or in a browser."""

@@ -1,0 +1,1 @@
+"""Asking over HTTP: requests, their limits and pace, what an answer means."""
