@@ -5,7 +5,7 @@ it looks at a blocking check's result, so a check that must keep the last good t
 through `gate` before the value is handed over.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import dagster as dg
 
@@ -20,6 +20,13 @@ CRAWL_IS_NOT_SUSPECT = dg.AssetCheckSpec(
     "crawl_is_not_suspect",
     asset="raw_pages",
     description="The crawl read a good share of the last run's pages; a suspect one deletes none.",
+)
+
+CHUNKS_ARE_WHOLE = dg.AssetCheckSpec(
+    "chunks_are_whole",
+    asset="chunks",
+    blocking=True,
+    description="The chunks hold every line of their pages, and none leaves a code fence open.",
 )
 
 EVERY_CHUNK_HAS_A_VECTOR = dg.AssetCheckSpec(
@@ -63,6 +70,20 @@ def crawl_is_not_suspect(problem: str | None) -> dg.AssetCheckResult:
         asset_key=CRAWL_IS_NOT_SUSPECT.asset_key,
         severity=dg.AssetCheckSeverity.WARN,
         description=problem,
+    )
+
+
+def chunks_are_whole(problems: Sequence[str]) -> dg.AssetCheckResult:
+    """Judge the chunks by the `problems` that were found in them, a line each."""
+    first = f"{len(problems)} problems, the first: {problems[0]}" if problems else None
+    return dg.AssetCheckResult(
+        passed=not problems,
+        check_name=CHUNKS_ARE_WHOLE.name,
+        asset_key=CHUNKS_ARE_WHOLE.asset_key,
+        description=first,
+        metadata={
+            "problems": dg.MetadataValue.md("\n".join(f"- {line}" for line in problems[:50]))
+        },
     )
 
 

@@ -29,7 +29,12 @@ def report_rows(done: "Ingested") -> Iterator[tuple[str, str]]:
     )
     yield "pages", _by_prefix(pages, "outcome/")
     yield from _crawl_rows(pages)
-    yield "chunks", str(assets["chunks"]["chunks"])
+    chunks = assets["chunks"]
+    yield (
+        "chunks",
+        f"{chunks['chunks']}"
+        + (f" ({chunks['repeated']} repeat others)" if chunks["repeated"] else ""),
+    )
     yield "questions proposed", f"{asked['questions']} by {asked['generator']}"
     rejected = _by_prefix(judged, "rejected/")
     yield (

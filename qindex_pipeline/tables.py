@@ -139,7 +139,9 @@ CHUNKS = Table(
             _column("title", pa.string(), "page label: H1, else title"),
             _column("heading_path", _TEXTS, "headings above, outermost first"),
             _column("chunk_index", pa.int32(), "position on the page, from 0"),
-            _column("kind", pa.string(), "full_page, section or part"),
+            _column(
+                "kind", pa.string(), "full_page, section, part, or plain (page was not parsed)"
+            ),
             _column("text", pa.large_string(), "the chunk's own text"),
             _column("overlap", pa.large_string(), "end of the previous chunk, or empty"),
             _column("text_for_llm", pa.large_string(), "prefix + overlap + text"),

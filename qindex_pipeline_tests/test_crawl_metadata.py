@@ -97,7 +97,7 @@ def test_the_rate_is_of_all_asked_pages_and_a_crawl_in_no_time_has_one():
 def closing_table(numbers: dict[str, object]) -> dict[str, str]:
     assets = {
         "raw_pages": numbers,
-        "chunks": {"chunks": 1},
+        "chunks": {"chunks": 1, "repeated": 0},
         "candidate_questions": {
             "questions": 1, "generator": "rules", "llm_calls": 0, "answers_from_ledger": 0,
             "tokens_in": 0, "tokens_out": 0, "cost_usd": 0.0,

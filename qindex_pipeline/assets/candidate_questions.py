@@ -6,6 +6,7 @@ import dagster as dg
 import pandas as pd
 
 from qindex_pipeline.assets import table_asset
+from qindex_pipeline.chunking.duplicates import kept
 from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.questions.proposing import propose_questions
 from qindex_pipeline.tables import CANDIDATE_QUESTIONS, CHUNKS, to_frame, to_rows
@@ -20,7 +21,7 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     ) -> dg.MaterializeResult:
         """The questions that each chunk answers, with their evidence; asked once ever."""
         proposed = propose_questions(
-            to_rows(CHUNKS, chunks),
+            kept(to_rows(CHUNKS, chunks)),
             pipeline.generator,
             pipeline.ledger,
             now=lambda: datetime.now(UTC),

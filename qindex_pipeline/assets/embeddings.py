@@ -7,6 +7,7 @@ import pandas as pd
 
 from qindex_pipeline.assets import table_asset
 from qindex_pipeline.checks import EVERY_CHUNK_HAS_A_VECTOR, every_chunk_has_a_vector, gate
+from qindex_pipeline.chunking.duplicates import kept
 from qindex_pipeline.embedding.language import warn_about_language
 from qindex_pipeline.embedding.stage import embed_site
 from qindex_pipeline.pipeline import Pipeline
@@ -23,7 +24,7 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
         grounded_questions: pd.DataFrame,
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:
         """Unit vectors of one fingerprint; unchanged text is never embedded twice."""
-        passages = to_rows(CHUNKS, chunks)
+        passages = kept(to_rows(CHUNKS, chunks))
         warn_about_language(passages, pipeline.embedder.spec, pipeline.progress.warn)
         made = embed_site(
             passages,

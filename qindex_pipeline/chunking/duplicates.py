@@ -9,8 +9,9 @@ about.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from qindex_pipeline.chunking.model import Chunk
 from qindex_pipeline.chunking.prose import code_spans
@@ -50,6 +51,15 @@ def mark_duplicates(chunks: Sequence[Chunk]) -> list[Chunk]:
         reason = f"same text on {len(pages[same])} pages" if is_same else _difference(kept, chunk)
         marked[position] = replace(chunk, duplicate_of=kept.chunk_id, duplicate_reason=reason)
     return marked
+
+
+def kept(chunks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of the chunks table that repeat no other one: what is asked about and indexed.
+
+    On git's manual, where a seventh of the chunks repeat, leaving them out cost nothing and
+    gained a little (112 questions, MRR of the fused arm .700 against .693).
+    """
+    return [chunk for chunk in chunks if chunk["duplicate_of"] is None]
 
 
 def _keys(chunk: Chunk) -> tuple[str, str]:

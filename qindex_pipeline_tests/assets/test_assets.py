@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 
 from qindex_pipeline import checks
+from qindex_pipeline.assets import chunks as chunks_asset
 from qindex_pipeline.assets import embeddings
+from qindex_pipeline.chunking.model import Chunk
+from qindex_pipeline.chunking.stage import chunk_pages
 from qindex_pipeline.embedding.stage import Embedded, embed_site
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site
 from qindex_pipeline.store import ParquetStore
-from qindex_pipeline.tables import CHUNKS, EMBEDDINGS, RAW_PAGES, TABLES
+from qindex_pipeline.tables import CANDIDATE_QUESTIONS, CHUNKS, EMBEDDINGS, RAW_PAGES, TABLES
 from qindex_pipeline_tests.chain import failure, materialize, metadata
 from qindex_pipeline_tests.command import CLOSED, write_site
 from qindex_pipeline_tests.crawl.hostile import Reply, page, serving
@@ -48,8 +51,8 @@ def test_the_chain_writes_every_table_under_a_key_with_dots(settings: Settings, 
     assert numbers["points"] == store.read(EMBEDDINGS, KEY).num_rows
     assert all(check.passed for check in result.get_asset_check_evaluations())
     assert {check.check_name for check in result.get_asset_check_evaluations()} == {
-        "pages_fetched", "crawl_is_not_suspect", "every_chunk_has_a_vector",
-        "collection_matches_table",
+        "pages_fetched", "crawl_is_not_suspect", "chunks_are_whole",
+        "every_chunk_has_a_vector", "collection_matches_table",
     }  # fmt: skip
 
 
@@ -78,6 +81,40 @@ def test_a_page_that_fails_tonight_keeps_its_chunks_and_its_points(settings: Set
     assert second["chunks"]["chunks"] == first["chunks"]["chunks"] == 2
     assert second["question_index"]["points_unchanged"] == first["question_index"]["points"]
     assert second["question_index"]["points_deleted"] == 0
+
+
+def test_what_repeats_across_pages_is_asked_about_and_indexed_once(
+    settings: Settings, tmp_path: Path
+):
+    note = "<h2>Privacy</h2><p>We keep the question for thirty days and then delete it.</p>"
+    pages = {name: f"<h1>{name}</h1><p>{name} {'text ' * 500}</p>{note}" for name in ("ab", "cd")}
+    links = "".join(f'<a href="{name}.html">{name}</a>' for name in pages)
+    folder = write_site(tmp_path / "site", index=f"<h1>Start</h1><p>{links} lead on.</p>", **pages)
+    assert materialize(settings, Site(key=KEY, folder=folder)).success
+    store = ParquetStore(settings.data)
+    chunks = store.read(CHUNKS, KEY).to_pylist()
+    notes = [chunk for chunk in chunks if "thirty days" in chunk["text"]]
+    assert [chunk["duplicate_reason"] for chunk in notes] == [None, "same text on 2 pages"]
+    assert notes[1]["duplicate_of"] == notes[0]["chunk_id"]
+    for table in (CANDIDATE_QUESTIONS, EMBEDDINGS):
+        named = set(store.read(table, KEY)["chunk_id"].to_pylist())
+        assert notes[0]["chunk_id"] in named
+        assert notes[1]["chunk_id"] not in named
+
+
+def test_chunks_that_lose_text_are_not_written(
+    settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def lossy(*arguments: object) -> list[Chunk]:
+        return chunk_pages(*arguments)[1:]
+
+    monkeypatch.setattr(chunks_asset, "chunk_pages", lossy)
+    result = materialize(settings, Site(key=KEY, folder=folder))
+    assert not result.success
+    failed = [check for check in result.get_asset_check_evaluations() if not check.passed]
+    assert [check.check_name for check in failed] == ["chunks_are_whole"]
+    assert "is in no chunk" in (failed[0].description or "")
+    assert not ParquetStore(settings.data).exists(CHUNKS, KEY)
 
 
 def test_a_missing_upstream_names_asset_site_and_path(settings: Settings, folder: Path):
