@@ -1,7 +1,7 @@
 """Vectors that were paid for once: text hash and fingerprint to vector, on local disk."""
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,8 @@ class VectorCache:
             embed: The embedder; called with at most 64 texts at a time.
             report: Told (embedded so far, to embed), first with 0, then after each batch.
 
+        What another process embeds meanwhile is not embedded again, down to a batch.
+
         Returns:
             Vector by text hash, and how many texts had to be embedded.
         """
@@ -48,18 +50,23 @@ class VectorCache:
             known = _read(connection, fingerprint, texts)
             missing = [key for key in texts if key not in known]
             report(0, len(missing))
+            embedded = 0
             for start in range(0, len(missing), BATCH):
-                keys = missing[start : start + BATCH]
-                vectors = embed([texts[key] for key in keys])
-                fresh = dict(zip(keys, vectors, strict=True))
-                _write(connection, fingerprint, fresh)
-                known.update(fresh)
-                report(start + len(keys), len(missing))
-        return known, len(missing)
+                batch = missing[start : start + BATCH]
+                known.update(_read(connection, fingerprint, batch))
+                keys = [key for key in batch if key not in known]
+                if keys:
+                    vectors = embed([texts[key] for key in keys])
+                    fresh = dict(zip(keys, vectors, strict=True))
+                    _write(connection, fingerprint, fresh)
+                    known.update(fresh)
+                    embedded += len(keys)
+                report(start + len(batch), len(missing))
+        return known, embedded
 
 
 def _read(
-    connection: sqlite3.Connection, fingerprint: str, keys: Mapping[str, str]
+    connection: sqlite3.Connection, fingerprint: str, keys: Iterable[str]
 ) -> dict[str, "Vectors"]:
     import numpy as np
 

@@ -4,10 +4,12 @@ import json
 from dataclasses import asdict, dataclass
 
 from qindex_pipeline.embedding.embedder import Embedder
+from qindex_pipeline.embedding.prefixes import Prefixes
 from qindex_pipeline.ids import content_hash
 
 TEXT_PREPARATION = "place-2"
-"""Version of how texts are prepared: `readable` passages behind their `place`."""
+"""Version of how texts are prepared: `readable` passages behind their `place`. A model's prefixes
+are added to it."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ def fingerprint(embedder: Embedder, sparse: str) -> Fingerprint:
         revision=embedder.revision,
         dimension=embedder.dimension,
         distance="Cosine",
-        text_preparation=TEXT_PREPARATION,
+        text_preparation=_preparation(embedder.prefixes),
         sparse=sparse,
     )
+
+
+def _preparation(prefixes: Prefixes) -> str:
+    if prefixes == Prefixes():
+        return TEXT_PREPARATION
+    return f"{TEXT_PREPARATION} query={prefixes.query!r} document={prefixes.document!r}"

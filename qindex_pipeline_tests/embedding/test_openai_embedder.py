@@ -57,14 +57,134 @@ def test_ollama_is_reached_without_a_key(
     assert [request.path for request in ollama_server.requests] == ["/v1/embeddings"]
 
 
-def test_many_texts_take_requests_of_128_and_keep_their_order(
+def sizes_of(server: OpenAIServer) -> list[int]:
+    """Texts of each embeddings request."""
+    return [len(request.body["input"]) for request in server.requests]
+
+
+def test_many_texts_take_requests_of_2048_and_keep_their_order(
     settings: MakeSettings, openai_server: OpenAIServer
 ) -> None:
-    texts = [f"text number {number}" for number in range(300)]
+    texts = [f"text number {number}" for number in range(2500)]
     vectors = at_openai(settings, openai_server.url, "openai:own").embed(texts)
-    sizes = [len(request.body["input"]) for request in openai_server.requests]
-    assert sizes == [128, 128, 44]
+    assert sizes_of(openai_server) == [2048, 452]
     assert np.allclose(vectors, [embed(text, 12) for text in texts], atol=1e-6)
+
+
+def test_no_request_holds_more_than_300_000_tokens(
+    settings: MakeSettings, openai_server: OpenAIServer
+) -> None:
+    texts = [f"{number:04} " + "x" * 7995 for number in range(80)]
+    at_openai(settings, openai_server.url).embed(texts)
+    sent = [request.body["input"] for request in openai_server.requests]
+    assert [len(batch) for batch in sent] == [1, 37, 37, 5]
+    assert sorted(text for batch in sent for text in batch) == texts
+    assert max(sum(len(text) + 2 for text in batch) for batch in sent) <= 300_000
+
+
+def test_a_text_longer_than_any_before_goes_alone_once(
+    settings: MakeSettings, openai_server: OpenAIServer
+) -> None:
+    embedder = at_openai(settings, openai_server.url, "openai:own")
+    for _ in range(2):
+        embedder.embed(["short", "x" * 200, "x" * 150])
+    embedder.embed(["short", "x" * 201])
+    assert sizes_of(openai_server) == [1, 2, 3, 1, 1]
+    assert openai_server.requests[0].body["input"] == ["x" * 200]
+
+
+@pytest.mark.parametrize(
+    ("method", "prefix"), [("embed", "search_document: "), ("embed_queries", "search_query: ")]
+)
+def test_a_prefix_stands_before_documents_and_queries(
+    method: str, prefix: str, settings: MakeSettings, ollama_server: OllamaServer
+) -> None:
+    embedder = open_embedder(NOMIC, settings(QINDEX_OLLAMA_URL=ollama_server.url), 768)
+    vectors = getattr(embedder, method)(["How do I install it?"])
+    (request,) = ollama_server.requests
+    assert request.body["input"] == [f"{prefix}How do I install it?"]
+    assert np.allclose(vectors[0], embed(f"{prefix}How do I install it?", 768), atol=1e-6)
+
+
+def test_a_model_without_prefixes_embeds_queries_as_documents(
+    settings: MakeSettings, openai_server: OpenAIServer
+) -> None:
+    embedder = at_openai(settings, openai_server.url)
+    assert np.array_equal(embedder.embed(["a text"]), embedder.embed_queries(["a text"]))
+
+
+# 500 words that nomic's vocabulary has: 500 tokens, the prefix and the frame.
+LONG = " ".join(["word"] * 500)
+
+
+@pytest.mark.parametrize("method", ["embed", "embed_queries"])
+def test_a_text_that_ollama_cuts_silently_is_told(method: str, settings: MakeSettings) -> None:
+    with OllamaServer(context_length=256) as server:
+        embedder = open_embedder(NOMIC, settings(QINDEX_OLLAMA_URL=server.url), 768)
+        texts = ["short", LONG, "another"]
+        with pytest.raises(
+            WorkError,
+            match=rf"^{NOMIC} read 256 tokens of a text that has 45\d or more: its server must "
+            r"read 2048 tokens of a text, raise its context length \(Ollama: OLLAMA_CONTEXT",
+        ):
+            getattr(embedder, method)(texts)
+
+
+def test_a_text_that_ollama_refuses_is_told(settings: MakeSettings) -> None:
+    with OllamaServer(context_length=256, refuses_long_texts=True) as server:
+        embedder = open_embedder(NOMIC, settings(QINDEX_OLLAMA_URL=server.url), 768)
+        with pytest.raises(
+            WorkError,
+            match=rf"^{NOMIC} refuses a text of at most 50\d tokens as too long \(HTTP 400\): its "
+            "server must read 2048 tokens",
+        ):
+            embedder.embed([LONG, "short"])
+
+
+def test_texts_that_a_small_context_holds_are_embedded(settings: MakeSettings) -> None:
+    with OllamaServer(context_length=256) as server:
+        embedder = open_embedder(NOMIC, settings(QINDEX_OLLAMA_URL=server.url), 768)
+        assert embedder.embed(["word " * 240, "short"]).shape == (2, 768)
+
+
+def test_another_refusal_is_not_taken_for_a_text_that_is_too_long(
+    settings: MakeSettings, openai_server: OpenAIServer
+) -> None:
+    openai_server.fail_next(400)
+    with pytest.raises(WorkError, match=f"^{SMALL} answered HTTP 400: "):
+        at_openai(settings, openai_server.url).embed(["text"])
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 0, "total_tokens": 0}])
+def test_a_server_that_counts_no_tokens_is_believed(usage: Any, settings: MakeSettings) -> None:
+    class Silent(OpenAIServer):
+        def _embeddings(self, body: Any) -> object:
+            reply: Any = super()._embeddings(body)
+            del reply["usage"]
+            return reply if usage is None else reply | {"usage": usage}
+
+    with Silent(embedding_models={"own": 12}) as server:
+        assert at_openai(settings, server.url, "openai:own").embed(["a text"]).shape == (1, 12)
+
+
+@pytest.mark.parametrize("asked", [1, 512, 1535])
+def test_embed_dim_shortens_the_vectors_of_text_embedding_3(
+    asked: int, settings: MakeSettings, openai_server: OpenAIServer
+) -> None:
+    made = settings(QINDEX_OPENAI_BASE_URL=openai_server.base_url)
+    embedder = open_embedder(SMALL, made, asked)
+    assert embedder.dimension == asked
+    assert embedder.embed(["a text"]).shape == (1, asked)
+    assert openai_server.requests[0].body["dimensions"] == asked
+
+
+@pytest.mark.parametrize("asked", [None, 1536])
+def test_the_full_dimension_is_not_asked_for(
+    asked: int | None, settings: MakeSettings, openai_server: OpenAIServer
+) -> None:
+    made = settings(QINDEX_OPENAI_BASE_URL=openai_server.base_url)
+    assert open_embedder(SMALL, made, asked).embed(["a text"]).shape == (1, 1536)
+    assert "dimensions" not in openai_server.requests[0].body
 
 
 def test_no_text_asks_nobody(settings: MakeSettings, openai_server: OpenAIServer) -> None:
@@ -101,8 +221,8 @@ def test_the_profiles_dimensions_are_known_without_asking(
 ) -> None:
     made = settings(OPENAI_API_KEY="key", QINDEX_OPENAI_BASE_URL=f"{CLOSED}/v1")
     assert open_embedder(spec, made, dimension).dimension == dimension
-    with pytest.raises(UsageError, match=f"EMBED_DIM is 5, but {spec} gives vectors of"):
-        open_embedder(spec, made, 5)
+    with pytest.raises(UsageError, match=f"EMBED_DIM is 4000, but {spec} gives vectors of"):
+        open_embedder(spec, made, 4000)
 
 
 def test_another_models_dimension_is_asked_once(
@@ -117,10 +237,10 @@ def test_a_text_longer_than_the_model_reads_is_refused_unsent(
     settings: MakeSettings, openai_server: OpenAIServer
 ) -> None:
     embedder = at_openai(settings, openai_server.url)
-    with pytest.raises(WorkError, match="longer than 8191 tokens"):
-        embedder.embed(["short", "x" * (2 * 8191 + 1)])
+    with pytest.raises(WorkError, match=f"8192 tokens was given to {SMALL}, which reads 8191"):
+        embedder.embed(["short", "x" * 8190])
     assert openai_server.requests == []
-    assert embedder.count_tokens(["", "ab", "abc", "é"]) == [0, 1, 2, 1]
+    embedder.embed(["short", "x" * 8189])
 
 
 def test_a_wrong_key_names_its_variable(

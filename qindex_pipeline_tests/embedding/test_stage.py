@@ -9,6 +9,7 @@ import pytest
 
 from qindex_pipeline.embedding.cache import VectorCache
 from qindex_pipeline.embedding.fingerprint import Fingerprint, fingerprint
+from qindex_pipeline.embedding.prefixes import Prefixes
 from qindex_pipeline.embedding.stage import Embedded, embed_site
 from qindex_pipeline.ids import content_hash, derived_point_id, point_id
 from qindex_pipeline.tables import EMBEDDINGS, to_arrow
@@ -21,6 +22,7 @@ class WordEmbedder:
 
     spec = "words"
     revision = "1"
+    prefixes = Prefixes()
     max_tokens = 20
     dimension = 16
 
@@ -33,6 +35,9 @@ class WordEmbedder:
     def embed(self, texts: Sequence[str]) -> Any:
         self.longest = max([self.longest, *self.count_tokens(texts)])
         return np.stack([embed(text, self.dimension) for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        raise AssertionError(f"the index holds documents, not {texts}")
 
 
 SHORT = chunk_row("Run make install.")
@@ -165,3 +170,10 @@ def test_whatever_makes_vectors_incomparable_changes_the_digest(change: dict[str
     assert fingerprint(WordEmbedder(), "bm25").digest == WORDS.digest
     assert Fingerprint(**(vars(WORDS) | change)).digest != WORDS.digest
     assert len(WORDS.digest) == 8
+
+
+@pytest.mark.parametrize("prefixes", [Prefixes(query="query: "), Prefixes(document="passage: ")])
+def test_a_prefix_changes_the_digest(prefixes: Prefixes) -> None:
+    embedder = WordEmbedder()
+    embedder.prefixes = prefixes
+    assert fingerprint(embedder, "bm25").digest != WORDS.digest

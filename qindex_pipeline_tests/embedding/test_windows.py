@@ -1,19 +1,20 @@
 """Windows: every one fits the real tokenizer, and nothing of a text is lost between them."""
 
 import re
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qindex_pipeline import embedding
 from qindex_pipeline.embedding.minilm_embedder import MiniLMEmbedder
 from qindex_pipeline.embedding.openai_embedder import OpenAIEmbedder
 from qindex_pipeline.embedding.windows import PLACE_SHARE, at_place, place, windows
 
-MINILM = MiniLMEmbedder(Path(embedding.__file__).parent / "minilm")
+MINILM = MiniLMEmbedder()
 OPENAI = OpenAIEmbedder("openai", "text-embedding-3-small", client=None)
+NOMIC = OpenAIEmbedder("ollama", "nomic-embed-text", client=None)
+E5 = OpenAIEmbedder("ollama", "multilingual-e5-large", client=None)
 PLACE = "Command line > Options"
 
 WORD = st.sampled_from(
@@ -44,9 +45,9 @@ def test_windows_hold_every_word_in_order_and_fit_the_model(text: str) -> None:
     assert max(MINILM.count_tokens(cut)) <= MINILM.max_tokens
 
 
-@pytest.mark.parametrize("embedder", [MINILM, OPENAI], ids=["minilm", "openai"])
+@pytest.mark.parametrize("embedder", [MINILM, OPENAI, NOMIC, E5], ids=lambda made: made.spec)
 @settings(max_examples=100, deadline=None)
-@given(text=ANYTHING, max_tokens=st.integers(12, 40))
+@given(text=ANYTHING, max_tokens=st.integers(16, 40))
 @example(text="a.b" * 100, max_tokens=16)
 @example(text="設定" * 60, max_tokens=16)
 @example(text="x" * 2000, max_tokens=16)
@@ -63,6 +64,22 @@ def test_any_text_is_cut_to_windows_that_fit_without_losing_a_character(
 def test_no_place_makes_a_window_too_long(where: str, text: str) -> None:
     cut = windows(where, text, MINILM.max_tokens, MINILM.count_tokens)
     assert max(MINILM.count_tokens(cut)) <= MINILM.max_tokens
+
+
+@settings(max_examples=25, deadline=None)
+@given(text=TEXT)
+def test_windows_leave_room_for_the_prefix(text: str) -> None:
+    cut = windows(PLACE, text, 64, NOMIC.count_tokens)
+    assert max(MINILM.count_tokens([f"search_document: {window}" for window in cut])) <= 64
+
+
+def test_a_tokenizer_that_makes_more_of_a_window_than_of_its_pieces_gets_smaller_ones() -> None:
+    def count_tokens(texts: Sequence[str]) -> list[int]:
+        return [len(text) ** 2 // 25 for text in texts]
+
+    cut = windows("", "word " * 200, 20, count_tokens)
+    assert " ".join(cut).split() == ["word"] * 200
+    assert max(count_tokens(cut)) <= 20
 
 
 def test_a_chunk_of_a_thousand_words_becomes_several_windows() -> None:

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: plain answers, a forced tool, structured output, its errors."""
+"""Anthropic's Messages API: plain answers, also streamed, a forced tool, structured output."""
 
 from collections.abc import Collection
 from typing import Any
@@ -15,6 +15,7 @@ from qindex_pipeline_tests.fakes.language_model import (
 )
 from qindex_pipeline_tests.fakes.loopback import LoopbackServer, RefusedError, Reply, Request
 from qindex_pipeline_tests.fakes.standalone import arguments, run_until_stopped
+from qindex_pipeline_tests.fakes.streaming import Said, anthropic_events
 
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -52,22 +53,25 @@ class AnthropicServer(LoopbackServer):
                 raise RefusedError(400, f"{name}: Field required")
         if body["model"] not in self.models:
             raise RefusedError(404, f"model: {body['model']}")
-        if body.get("stream"):
-            raise RefusedError(400, "stream: this server does not stream")
-        return Reply(self._message(body), headers={"request-id": f"req_{len(self.requests)}"})
+        said = self.take_said(write_answer(_prompt(body)))
+        message = self._message(body, said)
+        headers = {"request-id": f"req_{len(self.requests)}"}
+        if not body.get("stream"):
+            return Reply(message, headers=headers)
+        error = {"type": "overloaded_error", "message": said.error} if said.error else None
+        stream = anthropic_events(message, error).broken_after(self.break_after)
+        return Reply(stream, headers=headers)
 
-    def _message(self, body: Any) -> object:
-        prompt = "\n".join(
-            text_of(message["content"]) for message in body["messages"] if message["role"] == "user"
-        )
-        block = _content(body, prompt)
+    def _message(self, body: Any, said: Said) -> dict[str, Any]:
+        prompt = _prompt(body)
+        block = _content(body, prompt, said)
         return {
             "id": f"msg_{len(self.requests)}",
             "type": "message",
             "role": "assistant",
             "model": body["model"],
             "content": [block],
-            "stop_reason": "tool_use" if block["type"] == "tool_use" else "end_turn",
+            "stop_reason": _stop_reason(block, said),
             "stop_sequence": None,
             "usage": {
                 "input_tokens": count_words(text_of(body.get("system")), prompt),
@@ -89,14 +93,26 @@ def _check_key(key: str) -> None:
         raise RefusedError(401, "invalid x-api-key")
 
 
-def _content(body: Any, prompt: str) -> dict[str, Any]:
+def _stop_reason(block: Any, said: Said) -> str | None:
+    if block["type"] == "tool_use":
+        return "tool_use"
+    return "end_turn" if said.stop is None else said.stop or None
+
+
+def _prompt(body: Any) -> str:
+    return "\n".join(
+        text_of(message["content"]) for message in body["messages"] if message["role"] == "user"
+    )
+
+
+def _content(body: Any, prompt: str, said: Said) -> dict[str, Any]:
     tool = _forced_tool(body)
     if tool is not None:
         questions = fit_to_schema({"questions": write_questions(prompt)}, tool["input_schema"])
         return {"type": "tool_use", "id": "toolu_1", "name": tool["name"], "input": questions}
     output_format = (body.get("output_config") or {}).get("format")
     if output_format is None:
-        return {"type": "text", "text": write_answer(prompt)}
+        return {"type": "text", "text": said.text}
     if open_object(output_format["schema"]):
         raise RefusedError(
             400,

@@ -18,7 +18,7 @@ _CHUNK = (
     re.compile(r"^<chunk\b[^>]*>(.*?)^</chunk>", re.MULTILINE | re.DOTALL),
     re.compile(r"<chunk\b[^>]*>(.*?)</chunk>", re.DOTALL),
 )
-_FIRST_PASSAGE = re.compile(r'<passage n="1"[^>]*>(.*?)</passage>', re.DOTALL)
+_FIRST_PASSAGE = re.compile(r'<passage(-\w+)? n="1"[^>]*>(.*?)</passage(?(1)\1)>', re.DOTALL)
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _LINE_MARK = re.compile(r"^\s*(?:(?:[-*+>]|\d+[.)]|#{1,6})\s+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
@@ -54,9 +54,12 @@ def write_questions(prompt_text: str) -> list[dict[str, str]]:
 
 
 def write_answer(prompt_text: str) -> str:
-    """The first sentence of `<passage n="1" ...>` with its citation; a refusal without one."""
+    """The first sentence of `<passage n="1" ...>` with its citation; a refusal without one.
+
+    The tag may carry a key, as `<passage-1f3a n="1" ...>`.
+    """
     passage = _FIRST_PASSAGE.search(prompt_text)
-    first = next(_sentences(passage[1]), passage[1].strip()) if passage else ""
+    first = next(_sentences(passage[2]), passage[2].strip()) if passage else ""
     return f"{first} [1]" if first else NO_ANSWER
 
 

@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic_core import to_json
 
+from qindex_pipeline_tests.fakes.streaming import EventStream
+
 NOT_JSON = object()
 """Body of a request whose bytes are no JSON."""
 
@@ -29,7 +31,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """One response. A `str` body goes out as plain text, anything else as JSON."""
+    """One response. A `str` body goes out as plain text, an `EventStream` event by event.
+
+    Anything else goes out as JSON.
+    """
 
     body: object
     status: int = 200
@@ -92,6 +97,9 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _respond  # noqa: N815
 
     def _send(self, reply: Reply) -> None:
+        if isinstance(reply.body, EventStream):
+            self._send_events(reply.body, reply.headers)
+            return
         text = isinstance(reply.body, str)
         raw = reply.body.encode() if isinstance(reply.body, str) else to_json(reply.body)
         self.send_response(reply.status)
@@ -101,6 +109,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw)
+
+    def _send_events(self, stream: EventStream, headers: Mapping[str, str]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("transfer-encoding", "chunked")
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        for event in stream.events:
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+            self.wfile.flush()
+        if stream.whole:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base's name
         """No output: the tests read `requests`."""

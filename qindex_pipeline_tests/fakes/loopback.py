@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from qindex_pipeline_tests.fakes.listener import NOT_JSON, Listener, Reply, Request
+from qindex_pipeline_tests.fakes.streaming import Said
 
 __all__ = ["LoopbackServer", "RefusedError", "Reply", "Request"]
 
@@ -43,7 +44,10 @@ class LoopbackServer:
         """Seconds before each answer."""
         self.peak_in_flight = 0
         """The most requests that were waiting for an answer at one time."""
+        self.break_after: int | None = None
+        """Events after which a stream's connection ends; None: it goes on to its end."""
         self._in_flight = 0
+        self._said: list[Said] = []
         self._faults: list[_Fault] = []
         self._guard = threading.Lock()
         self._stopping = threading.Event()
@@ -75,6 +79,15 @@ class LoopbackServer:
         """
         with self._guard:
             self._faults.append(_Fault(status, headers or {}, times, path))
+
+    def say(self, text: str = "", **values: str) -> None:
+        """Let the model's next plain answer be this; `values` are those of `Said`."""
+        self._said.append(Said(text, **values))
+
+    def take_said(self, text: str) -> Said:
+        """What the model says next: what a test asked for, else `text`."""
+        with self._guard:
+            return self._said.pop(0) if self._said else Said(text)
 
     def handle(self, request: Request) -> Reply:
         """Record, wait, then fail or answer."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from qindex_pipeline.embedding.wordpiece import wordpiece
 from qindex_pipeline_tests.fakes.loopback import RefusedError, Reply, Request
 from qindex_pipeline_tests.fakes.openai_server import OpenAIServer
 from qindex_pipeline_tests.fakes.standalone import arguments, run_until_stopped
@@ -12,7 +13,8 @@ class OllamaServer(OpenAIServer):
     """`url` is the address of Ollama, `base_url` that of its OpenAI endpoints.
 
     As in Ollama, a model that was pulled without a tag is listed with `:latest`, and a request
-    may leave that tag out.
+    may leave that tag out. A text longer than the context is cut and nothing is said of it, or
+    it is refused, as releases since 0.13.5 do.
     """
 
     def __init__(
@@ -21,6 +23,8 @@ class OllamaServer(OpenAIServer):
         port: int = 0,
         chat_models: Collection[str] = ("qwen2.5:14b",),
         embedding_models: Mapping[str, int] | None = None,
+        context_length: int = 2048,
+        refuses_long_texts: bool = False,
     ) -> None:
         super().__init__(
             port=port,
@@ -29,6 +33,9 @@ class OllamaServer(OpenAIServer):
                 {"nomic-embed-text:latest": 768} if embedding_models is None else embedding_models
             ),
         )
+        self.context_length = context_length
+        self.refuses_long_texts = refuses_long_texts
+        self._tokenizer = wordpiece()
 
     def failure(self, status: int, message: str) -> object:
         """The error envelope of Ollama's OpenAI endpoints."""
@@ -47,6 +54,16 @@ class OllamaServer(OpenAIServer):
             if name in known:
                 return name
         raise RefusedError(404, f'model "{model}" not found, try pulling it first')
+
+    def read(self, text: str) -> tuple[str, int]:
+        """The text up to the context's end, in tokens of nomic-embed-text."""
+        encoding = self._tokenizer.encode(text)
+        if len(encoding.ids) <= self.context_length:
+            return text, len(encoding.ids)
+        if self.refuses_long_texts:
+            raise RefusedError(400, "the input length exceeds the context length")
+        # The last token of the context closes the text.
+        return text[: encoding.offsets[self.context_length - 2][1]], self.context_length
 
     def answer(self, request: Request) -> Reply:
         """GET /, /api/version and /api/tags; the rest as OpenAI's."""

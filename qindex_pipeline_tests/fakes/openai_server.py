@@ -19,6 +19,7 @@ from qindex_pipeline_tests.fakes.language_model import (
 )
 from qindex_pipeline_tests.fakes.loopback import LoopbackServer, RefusedError, Reply, Request
 from qindex_pipeline_tests.fakes.standalone import arguments, run_until_stopped
+from qindex_pipeline_tests.fakes.streaming import Said, openai_events
 
 DIMENSIONS: Mapping[str, int] = {"text-embedding-3-small": 1536, "nomic-embed-text": 768}
 MAX_INPUTS = 2048
@@ -58,7 +59,7 @@ class OpenAIServer(LoopbackServer):
         self.check_key(request)
         match request.method, request.path:
             case "POST", "/v1/chat/completions":
-                return Reply(self._completion(request.body))
+                return Reply(self._chat(request.body))
             case "POST", "/v1/embeddings":
                 return Reply(self._embeddings(request.body))
             case "GET", "/v1/models":
@@ -91,22 +92,32 @@ class OpenAIServer(LoopbackServer):
             )
         return model
 
-    def _completion(self, body: Any) -> object:
+    def _chat(self, body: Any) -> object:
         self.resolve(body["model"], self.chat_models)
-        if body.get("stream"):
-            raise RefusedError(400, "stream: this server does not stream")
         texts = [(message["role"], text_of(message["content"])) for message in body["messages"]]
         prompt = "\n".join(text for role, text in texts if role == "user")
-        content = self._content(body.get("response_format") or {"type": "text"}, prompt)
-        message = {"role": "assistant", "content": content, "refusal": None}
-        used = count_words(*(text for _, text in texts)), count_words(content)
+        said = self._said_to(body.get("response_format") or {"type": "text"}, prompt)
+        used = count_words(*(text for _, text in texts)), count_words(said.text)
+        completion = self._completion(body, said, used)
+        if not body.get("stream"):
+            return completion
+        error = {"type": "server_error", "message": said.error} if said.error else None
+        return openai_events(completion, error).broken_after(self.break_after)
+
+    def _completion(self, body: Any, said: Said, used: tuple[int, int]) -> dict[str, Any]:
+        message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
         return {
             "id": f"chatcmpl-{len(self.requests)}",
             "object": "chat.completion",
             "created": 0,
             "model": body["model"],
             "choices": [
-                {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+                {
+                    "index": 0,
+                    "message": message,
+                    "finish_reason": "stop" if said.stop is None else said.stop or None,
+                    "logprobs": None,
+                }
             ],
             "usage": {
                 "prompt_tokens": used[0],
@@ -115,13 +126,17 @@ class OpenAIServer(LoopbackServer):
             },
         }
 
-    def _content(self, response_format: Any, prompt: str) -> str:
+    def _said_to(self, response_format: Any, prompt: str) -> Said:
         if response_format["type"] == "text":
-            return write_answer(prompt)
+            return self.take_said(write_answer(prompt))
         json_schema = response_format.get("json_schema") or {"schema": {}}
         self.check_schema(json_schema)
         questions = fit_to_schema({"questions": write_questions(prompt)}, json_schema["schema"])
-        return to_json(questions).decode()
+        return Said(to_json(questions).decode())
+
+    def read(self, text: str) -> tuple[str, int]:
+        """What an embedding model reads of a text, and its tokens."""
+        return text, count_words(text)
 
     def _embeddings(self, body: Any) -> object:
         dimension = self.embedding_models[self.resolve(body["model"], self.embedding_models)]
@@ -132,7 +147,8 @@ class OpenAIServer(LoopbackServer):
         if asked > dimension:
             raise RefusedError(400, f"Invalid value for 'dimensions': {asked} > {dimension}.")
         as_base64 = body.get("encoding_format") == "base64"
-        tokens = count_words(*texts)
+        read = [self.read(text) for text in texts]
+        tokens = sum(count for _, count in read)
         return {
             "object": "list",
             "model": body["model"],
@@ -142,7 +158,7 @@ class OpenAIServer(LoopbackServer):
                     "index": index,
                     "embedding": _encoded(_shortened(embed(text, dimension), asked), as_base64),
                 }
-                for index, text in enumerate(texts)
+                for index, (text, _) in enumerate(read)
             ],
             "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         }

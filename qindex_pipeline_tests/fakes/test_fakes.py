@@ -132,6 +132,22 @@ def test_anthropic_a_plain_answer_quotes_and_cites_the_first_passage(
     assert message.content[0].text == "First fact. [1]"
 
 
+def test_anthropic_a_stream_adds_up_to_the_message_that_is_not_streamed(
+    claude: AnthropicServer,
+) -> None:
+    messages: list[Any] = [{"role": "user", "content": PASSAGES}]
+    with _anthropic(claude) as client:
+        whole = _ask_claude(client, PASSAGES)
+        with client.messages.stream(model=HAIKU, max_tokens=500, messages=messages) as stream:
+            texts = list(stream.text_stream)
+            message = stream.get_final_message()
+    assert len(texts) > 3
+    assert [block.to_dict() for block in message.content] == [
+        block.to_dict() for block in whole.content
+    ]
+    assert (message.stop_reason, message.usage.output_tokens) == ("end_turn", 3)
+
+
 def test_anthropic_refuses_a_wrong_key_and_an_unknown_model(claude: AnthropicServer) -> None:
     with (
         _anthropic(claude, "sk-wrong") as client,
@@ -197,6 +213,18 @@ def test_openai_chat_answers_in_the_schema_or_in_plain_text() -> None:
         assert _ask_gpt(client, PASSAGES) == "First fact. [1]"
         with pytest.raises(openai.BadRequestError, match="additionalProperties"):
             _ask_gpt(client, PROMPT, response_format=_response_format({"type": "object"}))
+
+
+def test_openai_a_stream_adds_up_to_the_completion_that_is_not_streamed() -> None:
+    messages: list[Any] = [{"role": "user", "content": PASSAGES}]
+    with OpenAIServer() as server, openai.OpenAI(base_url=server.base_url, api_key="k") as client:
+        whole = client.chat.completions.create(model="gpt-4o-mini", messages=messages)
+        with client.chat.completions.stream(model="gpt-4o-mini", messages=messages) as stream:
+            events = list(stream)
+            streamed = stream.get_final_completion()
+    assert len(events) > 3
+    assert streamed.choices[0].message.content == whole.choices[0].message.content
+    assert streamed.choices[0].finish_reason == "stop"
 
 
 def test_openai_embeddings_are_the_same_in_base64_and_as_floats() -> None:
