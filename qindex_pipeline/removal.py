@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.locks import site_lock
-from qindex_pipeline.profiles import resolve_models
+from qindex_pipeline.profiles import PROFILES, models_of, resolve_models
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import TABLES
@@ -13,7 +13,9 @@ from qindex_pipeline.tables import TABLES
 def purge_site(settings: Settings, key: str, say: Callable[[str], None]) -> int:
     """Delete the points and then the tables of a site, under its lock.
 
-    Answers that were paid for stay in the ledger: the same text asked again costs nothing.
+    The points go from the collection of every profile that the site may have been built with,
+    and from what is kept for a rollback. Answers that were paid for stay in the ledger: the same
+    text asked again costs nothing.
 
     Args:
         settings: Where tables and index are.
@@ -25,7 +27,16 @@ def purge_site(settings: Settings, key: str, say: Callable[[str], None]) -> int:
     """
     store = ParquetStore(settings.data)
     with site_lock(settings.state_dir, key, say):
-        deleted = open_engine(settings).remove(resolve_models(settings).collection_name, key)
+        engine = open_engine(settings)
+        deleted = sum(engine.remove(alias, key) for alias in _aliases(settings))
         for table in TABLES.values():
             store.delete(table, key)
     return deleted
+
+
+def _aliases(settings: Settings) -> set[str]:
+    """The aliases that the settings can mean, whichever profile is picked."""
+    models = [
+        models_of(profile, "it may have been used", settings) for profile in PROFILES.values()
+    ]
+    return {model.collection_name for model in (*models, resolve_models(settings))}

@@ -10,17 +10,17 @@ from qindex_pipeline_tests.command import python, qindex, write_site
 
 DYING = """
 import os, signal, sys
-from qindex_pipeline.index import edge
+from qindex_pipeline.index import {module}
 from qindex_pipeline.cli import main
 
-whole = getattr(edge, "{step}")
+whole = getattr({module}, "{step}")
 
 def dies(*arguments):
     if "{when}" == "after":
         whole(*arguments)
     os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(edge, "{step}", dies)
+setattr({module}, "{step}", dies)
 sys.argv = ["qindex", "ingest", "site", "--site", "lantern"]
 main()
 """
@@ -30,17 +30,17 @@ NEW = "<h1>Lantern</h1><p>The lantern is switched on with the command lantern gl
 
 
 @pytest.mark.parametrize(
-    ("step", "when"),
-    [("_apply", "after"), ("_write_atomically", "before")],
+    ("module", "step", "when"),
+    [("edge_shard", "_apply", "after"), ("generations", "_write_atomically", "before")],
     ids=["points written", "renamed but not published"],
 )
 def test_a_killed_publication_leaves_the_last_one_and_a_rerun_finishes(
-    tmp_path: Path, step: str, when: str
+    tmp_path: Path, module: str, step: str, when: str
 ):
     site = write_site(tmp_path / "site", index=OLD)
     assert qindex(tmp_path, "ingest", "site", "--site", "lantern").returncode == 0
     write_site(site, index=NEW)
-    killed = python(tmp_path, "-c", DYING.format(step=step, when=when))
+    killed = python(tmp_path, "-c", DYING.format(module=module, step=step, when=when))
     assert killed.returncode == -signal.SIGKILL
 
     assert "lantern light" in text_of_first_result(tmp_path)

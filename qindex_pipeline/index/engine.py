@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from qindex_pipeline.embedding.fingerprint import Fingerprint
+from qindex_pipeline.index.difference import Verification
 from qindex_pipeline.index.points import Point
 from qindex_pipeline.index.sparse import SparseVector
 
@@ -64,6 +65,16 @@ class SyncReport:
     collection: str
     live: bool
     """Whether readers of the alias see this collection."""
+    waiting_for: tuple[str, ...] = ()
+    """Sites that readers see and this collection lacks: without them the alias stays."""
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """What readers of an alias saw before it was rolled back, and what they see now."""
+
+    before: str
+    now: str
 
 
 class Collection(Protocol):
@@ -90,7 +101,12 @@ class Collection(Protocol):
 
 
 class Engine(Protocol):
-    """Where collections live. The alias is COLLECTION_NAME, what it points to is physical."""
+    """Where collections live. The alias is COLLECTION_NAME, what it points to is physical.
+
+    Each fingerprint has its own collection. A new one is filled beside the one that readers see;
+    when it holds every site of that one, and each site's vector finds itself in it, the alias
+    moves in one step and the old state is kept for `rollback`.
+    """
 
     def open(self, alias: str) -> Collection | None:
         """The collection behind `alias`, or None when nothing was published under it."""
@@ -101,36 +117,33 @@ class Engine(Protocol):
     ) -> SyncReport:
         """Make `points` the only points of `site` in the collection of the manifest's fingerprint.
 
-        Order: upsert, verify, delete what is gone. Raises WorkError, with nothing deleted, when
-        the collection does not hold what was written.
+        Points are compared by their content hash. Order: upsert, verify, delete what is gone.
+        Raises WorkError, with nothing deleted, when the collection does not hold what was written.
+        """
+        ...
+
+    def verify(
+        self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
+    ) -> Verification:
+        """Compare the payloads of `site` with `points`; without a collection, all are missing."""
+        ...
+
+    def repair(
+        self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
+    ) -> SyncReport:
+        """`sync` of what `verify` finds, without trust in the stored content hashes."""
+        ...
+
+    def rollback(self, alias: str) -> Rollback:
+        """Let readers see what was live before; a second call takes it back.
+
+        Raises WorkError when nothing was kept.
         """
         ...
 
     def remove(self, alias: str, site: str) -> int:
-        """Delete all points of `site` behind `alias`; the number of points deleted."""
+        """Delete all points of `site`, also where they were kept; the number of points deleted."""
         ...
-
-
-@dataclass(frozen=True)
-class Diff:
-    """What a sync has to write and to delete."""
-
-    upsert: list[Point]
-    delete: list[str]
-    unchanged: int
-
-    @property
-    def count(self) -> int:
-        """Points of the site once this is done."""
-        return len(self.upsert) + self.unchanged
-
-
-def diff(stored: dict[str, str], wanted: Sequence[Point]) -> Diff:
-    """Compare a site's stored points (content hash by id) with the wanted ones."""
-    upsert = [point for point in wanted if stored.get(point.id) != point.content_hash]
-    ids = {point.id for point in wanted}
-    delete = [identity for identity in stored if identity not in ids]
-    return Diff(upsert, delete, len(wanted) - len(upsert))
 
 
 def physical_name(alias: str, manifest: Manifest) -> str:

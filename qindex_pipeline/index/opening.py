@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 def open_engine(settings: "Settings") -> Engine:
     """The server engine when QDRANT_URL is set, else the embedded one in the state folder."""
     if settings.qdrant_url:
-        from qindex_pipeline.index.server import ServerEngine, open_client
+        from qindex_pipeline.index.server import open_server
 
-        return ServerEngine(open_client(settings))
+        return open_server(settings)
     from qindex_pipeline.index.edge import EdgeEngine
 
     return EdgeEngine(settings.state_dir / "index")

@@ -93,6 +93,7 @@ def _passage_payload(chunk: Row) -> dict[str, Any]:
         "title": chunk["title"],
         "heading_path": list(chunk["heading_path"]),
         "text": chunk["text"],
+        "lang": chunk["lang"],
     }
 
 

@@ -1,276 +1,194 @@
-"""The server engine: a Qdrant server or cluster through qdrant-client."""
+"""The server engine: a Qdrant server or cluster through qdrant-client.
 
-import warnings
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+    <alias>                what readers see
+    <alias>__previous      what they saw before the last switch, kept for a rollback
+    <alias>__<fingerprint> the collections that these point to, or that are being filled
+
+Both aliases move in one call, so that no crash leaves them apart.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qdrant_client import QdrantClient, models
-from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.http.exceptions import ApiException
 
-from qindex_pipeline.embedding.fingerprint import Fingerprint
-from qindex_pipeline.errors import UsageError, WorkError
-from qindex_pipeline.index.engine import (
-    DENSE,
-    PAYLOAD_INDEXES,
-    SITES_LISTED,
-    SPARSE,
-    UPSERT_BATCH,
-    Manifest,
-    QueryRequest,
-    ScoredPoint,
-    SyncReport,
+from qindex_pipeline.errors import WorkError
+from qindex_pipeline.index.difference import (
+    BY_HASH,
+    BY_PAYLOAD,
+    Comparison,
+    Verification,
     diff,
+    verify,
+)
+from qindex_pipeline.index.engine import (
+    Manifest,
+    Rollback,
+    SyncReport,
     physical_name,
 )
-from qindex_pipeline.index.points import HASH_KEY, Point
-from qindex_pipeline.index.sparse import SparseVector
+from qindex_pipeline.index.points import Point
+from qindex_pipeline.index.server_calls import Retry, open_client, server_errors
+from qindex_pipeline.index.server_collection import ServerCollection
+from qindex_pipeline.index.server_points import ServerPoints
+from qindex_pipeline.index.server_schema import ServerOptions, ensure_collection, mark_site
+from qindex_pipeline.index.smoke import smoke
 from qindex_pipeline.settings import Settings
 
-TIMEOUT_SECONDS = 60
-"""The client's own 5 s end while the server is still working on a large upsert."""
 
-DELETE_BATCH = 1000
-
-
-def open_client(settings: Settings) -> QdrantClient:
-    """A client for QDRANT_URL. Raises WorkError naming the address when it does not answer."""
-    key = settings.qdrant_api_key
-    with _server_errors(settings.qdrant_url), warnings.catch_warnings():
-        # Inside a private network (the compose file's) plain HTTP is meant.
-        warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
-        try:
-            client = QdrantClient(
-                url=settings.qdrant_url,
-                api_key=key.get_secret_value() if key else None,
-                timeout=TIMEOUT_SECONDS,
-                check_compatibility=False,
-            )
-            client.get_collections()
-        except ValueError:
-            raise UsageError(
-                f"QDRANT_URL={settings.qdrant_url!r} is not an address: it looks like "
-                "http://127.0.0.1:6333"
-            ) from None
-    return client
+def open_server(settings: Settings) -> "ServerEngine":
+    """The engine of QDRANT_URL. Raises WorkError naming the address when it does not answer."""
+    retry = Retry(settings.qdrant_retries)
+    return ServerEngine(open_client(settings), ServerOptions.from_settings(settings), retry)
 
 
 class ServerEngine:
     """Collections on a server."""
 
-    def __init__(self, client: QdrantClient) -> None:
+    def __init__(
+        self,
+        client: QdrantClient,
+        options: ServerOptions | None = None,
+        retry: Retry | None = None,
+    ) -> None:
         """Work through `client`; tests pass one with `location=":memory:"`."""
         self._client = client
+        self._options = options or ServerOptions()
+        self._retry = retry or Retry()
 
-    def open(self, alias: str) -> "ServerCollection | None":
+    def open(self, alias: str) -> ServerCollection | None:
         """The collection behind `alias`, or None."""
-        name = self._target(alias)
-        return None if name is None else ServerCollection(self._client, name)
+        name = self._aliases().get(alias)
+        return None if name is None else ServerCollection(self._client, name, self._retry)
 
     def sync(
         self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
     ) -> SyncReport:
         """Upsert, verify, delete last; then let the alias follow when no site would vanish."""
+        return self._publish(alias, manifest, site, points, BY_HASH)
+
+    def verify(
+        self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
+    ) -> Verification:
+        """Compare every payload of `site` with `points`."""
         name = physical_name(alias, manifest)
-        with _server_errors(name):
-            self._ensure(name, manifest)
-            change = diff(self._stored_hashes(name, site), points)
-            for start in range(0, len(change.upsert), UPSERT_BATCH):
-                batch = change.upsert[start : start + UPSERT_BATCH]
-                self._client.upsert(name, [_struct(point) for point in batch], wait=True)
-            self._verify(name, site, len(points) + len(change.delete))
-            self._delete(name, change.delete)
-            count = self._count(name, site)
-            live = self._switch(alias, name)
+        with server_errors(name):
+            known = self._retry(self._client.collection_exists, name)
+            stored = self._points(name).payloads(site, BY_PAYLOAD) if known else {}
+        return verify(stored, points)
+
+    def repair(
+        self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
+    ) -> SyncReport:
+        """Write what `verify` finds."""
+        return self._publish(alias, manifest, site, points, BY_PAYLOAD)
+
+    def rollback(self, alias: str) -> Rollback:
+        """Exchange the two aliases."""
+        aliases = self._aliases()
+        live, kept = aliases.get(alias), aliases.get(_previous(alias))
+        if live is None or kept is None:
+            raise WorkError(
+                f"nothing was kept behind {alias}: there is no earlier collection to go back to"
+            )
+        with server_errors(alias):
+            self._point(aliases, {alias: kept, _previous(alias): live})
+        return Rollback(before=live, now=kept)
+
+    def remove(self, alias: str, site: str) -> int:
+        """Delete the points of `site` from every collection of `alias`."""
+        deleted = 0
+        with server_errors(alias):
+            for name in self._collections(alias):
+                stored = self._points(name)
+                gone = list(stored.payloads(site, BY_HASH))
+                if gone:
+                    mark_site(self._client, self._retry, name, site, whole=False)
+                stored.delete(gone)
+                deleted += len(gone)
+        return deleted
+
+    def _publish(
+        self,
+        alias: str,
+        manifest: Manifest,
+        site: str,
+        points: Sequence[Point],
+        comparison: Comparison,
+    ) -> SyncReport:
+        name = physical_name(alias, manifest)
+        stored = self._points(name)
+        with server_errors(name):
+            whole = ensure_collection(self._client, self._retry, name, manifest, self._options)
+            change = diff(stored.payloads(site, comparison), points, comparison)
+            stored.upsert(change.upsert)
+            count = stored.count(site)
+            if count != len(points) + len(change.delete):
+                raise WorkError(
+                    f"site {site!r}: collection {name} holds {count} points instead of "
+                    f"{len(points) + len(change.delete)}; nothing was deleted, materialise "
+                    "question_index again"
+                )
+            stored.delete(change.delete)
+            count = stored.count(site)
+            if site not in whole:
+                mark_site(self._client, self._retry, name, site, whole=True)
+            waiting_for = self._switch(alias, name)
         return SyncReport(
             written=len(change.upsert),
             unchanged=change.unchanged,
             deleted=len(change.delete),
             count=count,
             collection=name,
-            live=live,
+            live=not waiting_for,
+            waiting_for=waiting_for,
         )
 
-    def remove(self, alias: str, site: str) -> int:
-        """Delete the points of `site` from the collection behind `alias`."""
-        name = self._target(alias)
-        if name is None:
-            return 0
-        with _server_errors(name):
-            gone = list(self._stored_hashes(name, site))
-            self._delete(name, gone)
-        return len(gone)
+    def _points(self, name: str) -> ServerPoints:
+        return ServerPoints(self._client, self._retry, name)
 
-    def _target(self, alias: str) -> str | None:
-        with _server_errors(alias):
-            aliases = self._client.get_aliases().aliases
-        return next((item.collection_name for item in aliases if item.alias_name == alias), None)
+    def _aliases(self) -> dict[str, str]:
+        """Collection by alias."""
+        with server_errors("aliases"):
+            found = self._retry(self._client.get_aliases).aliases
+        return {item.alias_name: item.collection_name for item in found}
 
-    def _ensure(self, name: str, manifest: Manifest) -> None:
-        """Create the collection and its payload indexes, before any data."""
-        if not self._client.collection_exists(name):
-            self._client.create_collection(
-                name,
-                vectors_config={
-                    DENSE: models.VectorParams(
-                        size=manifest.fingerprint.dimension, distance=models.Distance.COSINE
-                    )
-                },
-                sparse_vectors_config={
-                    SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
-                },
-                metadata={"qindex": asdict(manifest)},
-            )
-        indexed = self._client.get_collection(name).payload_schema
-        for key in PAYLOAD_INDEXES:
-            if key not in indexed:
-                schema = models.KeywordIndexParams(
-                    type=models.KeywordIndexType.KEYWORD, is_tenant=key == "site"
-                )
-                self._client.create_payload_index(name, key, field_schema=schema, wait=True)
+    def _collections(self, alias: str) -> list[str]:
+        ours = re.compile(re.escape(alias) + "__[0-9a-f]{8}")
+        found = self._retry(self._client.get_collections).collections
+        return [item.name for item in found if ours.fullmatch(item.name)]
 
-    def _stored_hashes(self, name: str, site: str) -> dict[str, str]:
-        hashes: dict[str, str] = {}
-        offset: Any = None
-        while True:
-            records, offset = self._client.scroll(
-                name,
-                scroll_filter=_filter(site=site),
-                limit=1000,
-                offset=offset,
-                with_payload=[HASH_KEY],
-                with_vectors=False,
-            )
-            for record in records:
-                hashes[str(record.id)] = str((record.payload or {}).get(HASH_KEY))
-            if offset is None:
-                return hashes
-
-    def _delete(self, name: str, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), DELETE_BATCH):
-            selector = models.PointIdsList(points=list(ids[start : start + DELETE_BATCH]))
-            self._client.delete(name, selector, wait=True)
-
-    def _count(self, name: str, site: str) -> int:
-        return self._client.count(name, count_filter=_filter(site=site), exact=True).count
-
-    def _verify(self, name: str, site: str, expected: int) -> None:
-        count = self._count(name, site)
-        if count != expected:
-            raise WorkError(
-                f"site {site!r}: collection {name} holds {count} points instead of {expected}; "
-                "nothing was deleted, materialise question_index again"
-            )
-
-    def _switch(self, alias: str, name: str) -> bool:
-        """Point the alias at `name` once it holds every site that readers see now."""
-        seen = self._target(alias)
-        if seen == name:
-            return True
-        operations: list[Any] = []
-        if seen is not None:
-            missing = set(_sites(self._client, seen)) - set(_sites(self._client, name))
+    def _switch(self, alias: str, name: str) -> tuple[str, ...]:
+        """Point the alias at `name`, or name the sites that readers see and `name` lacks."""
+        aliases = self._aliases()
+        live, kept = aliases.get(alias), aliases.get(_previous(alias))
+        if live == name:
+            return ()
+        new = ServerCollection(self._client, name, self._retry)
+        if live is not None:
+            seen = ServerCollection(self._client, live, self._retry).sites()
+            missing = set(seen) - new.whole_sites
             if missing:
-                return False
-            gone = models.DeleteAlias(alias_name=alias)
-            operations.append(models.DeleteAliasOperation(delete_alias=gone))
-        new = models.CreateAlias(collection_name=name, alias_name=alias)
-        operations.append(models.CreateAliasOperation(create_alias=new))
-        self._client.update_collection_aliases(operations)
-        return True
+                return tuple(sorted(missing))
+        smoke(new, new.probes())
+        self._point(aliases, {alias: name} | ({_previous(alias): live} if live else {}))
+        if kept is not None and kept not in {name, live}:
+            self._retry(self._client.delete_collection, kept)
+        return ()
 
-
-class ServerCollection:
-    """A collection on a server, open for reading."""
-
-    def __init__(self, client: QdrantClient, name: str) -> None:
-        """Read the physical collection `name` through `client`."""
-        self.name, self._client = name, client
-        with _server_errors(name):
-            metadata = client.get_collection(name).config.metadata or {}
-        if "qindex" not in metadata:
-            raise WorkError(f"collection {name} was not made by qindex: name another alias")
-        values: Any = metadata["qindex"]
-        self.manifest = Manifest(values["schema_version"], Fingerprint(**values["fingerprint"]))
-
-    def query_batch(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
-        """The hits of each request, best first, in one request."""
-        with _server_errors(self.name):
-            replies = self._client.query_batch_points(
-                self.name, [_query(request) for request in requests]
-            )
-        return [
-            [ScoredPoint(str(hit.id), hit.score, dict(hit.payload or {})) for hit in reply.points]
-            for reply in replies
+    def _point(self, aliases: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+        """Point aliases at collections in one call, which is not repeated when it fails."""
+        actions: list[Any] = [
+            models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
+            for alias in wanted
+            if alias in aliases
         ]
-
-    def retrieve(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Payload by point id."""
-        with _server_errors(self.name):
-            records = self._client.retrieve(self.name, list(ids), with_payload=True)
-        return {str(record.id): dict(record.payload or {}) for record in records}
-
-    def sites(self) -> dict[str, int]:
-        """Points by site."""
-        with _server_errors(self.name):
-            return _sites(self._client, self.name)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
+        for alias, name in wanted.items():
+            create = models.CreateAlias(collection_name=name, alias_name=alias)
+            actions.append(models.CreateAliasOperation(create_alias=create))
+        self._client.update_collection_aliases(actions)
 
 
-def _query(request: QueryRequest) -> models.QueryRequest:
-    vector: Any = request.vector
-    using = DENSE
-    if isinstance(request.vector, SparseVector):
-        using = SPARSE
-        vector = models.SparseVector(indices=request.vector.indices, values=request.vector.values)
-    return models.QueryRequest(
-        query=vector,
-        using=using,
-        filter=_filter(site=request.site, kind=request.kind),
-        limit=request.limit,
-        with_payload=True,
-    )
-
-
-def _filter(**values: str | None) -> models.Filter:
-    return models.Filter(
-        must=[
-            models.FieldCondition(key=key, match=models.MatchValue(value=value))
-            for key, value in values.items()
-            if value
-        ]
-    )
-
-
-def _sites(client: QdrantClient, name: str) -> dict[str, int]:
-    facet = client.facet(name, "site", limit=SITES_LISTED, exact=True)
-    return {str(hit.value): hit.count for hit in facet.hits}
-
-
-def _struct(point: Point) -> models.PointStruct:
-    vector: dict[str, Any] = {DENSE: point.vector}
-    if point.sparse is not None:
-        vector[SPARSE] = models.SparseVector(
-            indices=point.sparse.indices, values=point.sparse.values
-        )
-    return models.PointStruct(id=point.id, vector=vector, payload=point.payload)
-
-
-@contextmanager
-def _server_errors(what: str | None) -> Generator[None]:
-    try:
-        yield
-    except (ApiException, QdrantException) as error:
-        status = getattr(error, "status_code", None)
-        if status in {401, 403}:
-            raise WorkError(f"Qdrant refused the key for {what}: check QDRANT_API_KEY") from error
-        lines = str(error).splitlines()
-        raise WorkError(
-            f"Qdrant ({what}): {lines[0][:200] if lines else type(error).__name__}; is QDRANT_URL "
-            "right and the server up?"
-        ) from error
+def _previous(alias: str) -> str:
+    return f"{alias}__previous"

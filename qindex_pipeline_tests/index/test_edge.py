@@ -2,9 +2,7 @@
 
 import hashlib
 import multiprocessing
-import signal
-import subprocess
-import sys
+import shutil
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event as EventType
 from pathlib import Path
@@ -12,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from qindex_pipeline.errors import WorkError
-from qindex_pipeline.index import edge
-from qindex_pipeline.index.edge import EdgeCollection, EdgeEngine
-from qindex_pipeline.index.engine import Diff, QueryRequest, physical_name
+from qindex_pipeline.index import edge_shard
+from qindex_pipeline.index.difference import Diff
+from qindex_pipeline.index.edge import EdgeEngine
+from qindex_pipeline.index.edge_collection import EdgeCollection
+from qindex_pipeline.index.engine import QueryRequest, physical_name
 from qindex_pipeline_tests.conftest import DIMENSION, made_manifest, made_points
 
 ALIAS = "docs"
@@ -47,42 +47,36 @@ def names(root: Path) -> set[str]:
     return {path.name for path in (root / NAME).iterdir()}
 
 
-KILLED_SYNC = """
-import os, signal, sys
-from pathlib import Path
-from qindex_pipeline.index import edge
-from qindex_pipeline_tests.index.test_edge import NEW, publish
-
-def kill(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-setattr(edge, sys.argv[2], kill)
-publish(Path(sys.argv[1]), NEW)
-"""
-
-
-@pytest.mark.parametrize(
-    "step", ["_apply", "_write_atomically"], ids=["half built", "built but not published"]
-)
-def test_a_killed_sync_leaves_the_old_generation_and_a_new_run_finishes(
-    step: str, root: Path
-) -> None:
-    publish(root, OLD)
-    command = [sys.executable, "-c", KILLED_SYNC, str(root), step]
-    killed = subprocess.run(command, cwd=Path(__file__).parents[2], check=False)
-    assert killed.returncode == -signal.SIGKILL
-    assert len(names(root)) > len({"CURRENT", "gen-1"})
-    assert texts_of(root) == sorted(OLD)
-    publish(root, NEW)
-    assert texts_of(root) == sorted(NEW)
-    assert names(root) == {"CURRENT", "gen-1", "gen-2"}
-
-
 def test_two_generations_stay_and_unchanged_syncs_make_none(root: Path) -> None:
     for texts in (OLD, NEW, NEW, OLD):
         publish(root, texts)
-    assert names(root) == {"CURRENT", "gen-2", "gen-3"}
+    assert names(root) == {"gen-2", "gen-3"}
     assert texts_of(root) == sorted(OLD)
+
+
+def test_a_rollback_goes_one_generation_back_and_the_next_run_publishes_anew(root: Path) -> None:
+    engine = EdgeEngine(root)
+    publish(root, OLD)
+    publish(root, NEW)
+    done = engine.rollback(ALIAS)
+    assert (done.before, done.now) == (f"{NAME}/gen-2", f"{NAME}/gen-1")
+    assert texts_of(root) == sorted(OLD)
+    # Another site's run leaves the rolled-back site as readers see it.
+    engine.sync(ALIAS, MANIFEST, "b", made_points("b", ["Of another site."]))
+    assert texts_of(root) == sorted([*OLD, "Of another site."])
+    assert names(root) == {"gen-1", "gen-3"}
+    publish(root, NEW)
+    assert texts_of(root) == sorted([*NEW, "Of another site."])
+
+
+def test_a_model_change_leaves_the_live_generation_and_the_one_before(root: Path) -> None:
+    engine, following = EdgeEngine(root), [made_manifest(name) for name in ("second", "third")]
+    publish(root, OLD)
+    publish(root, NEW)
+    for manifest in following:
+        engine.sync(ALIAS, manifest, "a", made_points("a", NEW))
+    folders = {path.name for path in root.iterdir() if path.is_dir()}
+    assert folders == {physical_name(ALIAS, manifest) for manifest in following}
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -106,19 +100,38 @@ def test_a_generation_that_lost_points_is_not_published(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(root, OLD)
-    stray = edge.EdgePoint(1, {}, {"site": "b"})
-    monkeypatch.setattr(edge, "_edge_point", lambda _: stray)
+    stray = edge_shard.EdgePoint(1, {}, {"site": "b"})
+    monkeypatch.setattr(edge_shard, "_edge_point", lambda _: stray)
     with pytest.raises(WorkError, match=r"site 'a': the new generation .* nothing was published"):
         publish(root, NEW)
     monkeypatch.undo()
     assert texts_of(root) == sorted(OLD)
 
 
-def test_a_pointer_without_its_collection_says_what_to_do(root: Path) -> None:
+@pytest.mark.parametrize(
+    "pointer",
+    ['{"live": {"collection": "docs__00000000", "generation": "gen-1"}}', "{}"],
+    ids=["gone", "of another layout"],
+)
+def test_a_pointer_without_its_collection_says_what_to_do(pointer: str, root: Path) -> None:
     root.mkdir()
-    (root / f"{ALIAS}.json").write_text('{"collection": "docs__00000000"}')
-    with pytest.raises(WorkError, match=r"docs\.json names a collection .*run `qindex ingest`"):
+    (root / f"{ALIAS}.json").write_text(pointer)
+    with pytest.raises(WorkError, match=r"docs\.json names a collection .*run `qindex rebuild`"):
         EdgeEngine(root).open(ALIAS)
+    publish(root, OLD)
+    assert texts_of(root) == sorted(OLD)
+
+
+def test_a_broken_shard_says_what_to_do_and_a_rollback_answers(root: Path) -> None:
+    publish(root, OLD)
+    publish(root, NEW)
+    shutil.rmtree(root / NAME / "gen-2" / "shard" / "segments")
+    (root / NAME / "gen-2" / "shard" / "edge_config.json").write_text("torn")
+    with pytest.raises(WorkError, match=r"gen-2 cannot be opened .*`qindex rebuild`") as broken:
+        EdgeEngine(root).open(ALIAS)
+    assert "\n" not in str(broken.value)
+    EdgeEngine(root).rollback(ALIAS)
+    assert texts_of(root) == sorted(OLD)
 
 
 def test_more_sites_than_a_facet_lists_by_itself_are_all_seen(root: Path) -> None:
@@ -126,8 +139,9 @@ def test_more_sites_than_a_facet_lists_by_itself_are_all_seen(root: Path) -> Non
     points = [point for site in sites for point in made_points(site, OLD[:1])]
     generation = root / "gen-1"
     # Twelve publications would copy the shard twelve times.
-    edge._build(generation, None, MANIFEST)
-    edge._apply(generation / "shard", "site-0", Diff(points, [], 0), expected=2)
+    edge_shard._create(generation, MANIFEST)
+    for number, site in enumerate(sites):
+        edge_shard._apply(generation, site, Diff(points[2 * number :][:2], [], 0))
     collection = EdgeCollection(NAME, generation)
     assert collection.sites() == sites
     collection.close()

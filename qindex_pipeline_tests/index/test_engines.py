@@ -1,33 +1,43 @@
 """The contract of an index engine, held against all of them."""
 
+import os
+import uuid
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
 from qdrant_client import QdrantClient, models
 
 from qindex_pipeline.errors import WorkError
+from qindex_pipeline.index.difference import Verification
 from qindex_pipeline.index.edge import EdgeEngine
+from qindex_pipeline.index.edge_collection import EdgeCollection
 from qindex_pipeline.index.engine import (
     UPSERT_BATCH,
     Collection,
     Engine,
     Kind,
+    Manifest,
     QueryRequest,
     physical_name,
 )
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.points import Point
 from qindex_pipeline.index.server import ServerEngine
+from qindex_pipeline.index.server_collection import ServerCollection
+from qindex_pipeline.index.smoke import Probe
 from qindex_pipeline.index.sparse import Bm25Model
 from qindex_pipeline_tests.conftest import DIMENSION, MakeSettings, made_manifest, made_points
 from qindex_pipeline_tests.fakes.hashed_embedding import embed
 from qindex_pipeline_tests.fakes.qdrant_server import QdrantServer
 
-ALIAS = "docs"
+ALIAS = "qindex_contract_test"
+FILLED = "qindex_contract_filled"
+"""Alias of the engine that tests share: on one real server the others must not touch it."""
 MANIFEST = made_manifest()
 NEXT_MANIFEST = made_manifest("another embedder")
+THIRD_MANIFEST = made_manifest("a third embedder")
 
 TEXTS = [
     "Installing the package takes one command.",
@@ -45,23 +55,39 @@ PUBLISHED = {
 }
 
 
+REAL_URL = os.environ.get("QDRANT_TEST_URL")
+REAL_KEY = os.environ.get("QDRANT_TEST_API_KEY")
+
+
 @contextmanager
-def running(kind: str, folder: Path) -> Generator[Engine]:
+def running(kind: str, folder: Path, alias: str = ALIAS) -> Generator[Engine]:
     """An engine without a collection."""
     if kind == "edge":
         yield EdgeEngine(folder / "index")
         return
+    if kind == "real" and REAL_URL is None:
+        pytest.skip("no real server: QDRANT_TEST_URL is not set")
     with QdrantServer() if kind == "server" else nullcontext() as server:
         client = QdrantClient(
-            location=None if server else ":memory:",
-            url=server.url if server else None,
+            location=":memory:" if kind == "memory" else None,
+            url=server.url if server else None if kind == "memory" else REAL_URL,
+            api_key=REAL_KEY if kind == "real" else None,
             check_compatibility=False,
         )
+        forget(client, alias)
         yield ServerEngine(client)
+        forget(client, alias)
         client.close()
 
 
-ENGINES = ["edge", "memory", "server"]
+def forget(client: QdrantClient, alias: str) -> None:
+    """Leave nothing of these tests on a server that others use too."""
+    for collection in client.get_collections().collections:
+        if collection.name.startswith(f"{alias}__"):
+            client.delete_collection(collection.name)
+
+
+ENGINES = ["edge", "memory", "server", "real"]
 
 
 @pytest.fixture(params=ENGINES)
@@ -76,17 +102,17 @@ def filled(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Generator[Engine]:
     """An engine with the sites of PUBLISHED, for tests that change nothing."""
-    with running(request.param, tmp_path_factory.mktemp("filled")) as engine:
+    with running(request.param, tmp_path_factory.mktemp("filled"), FILLED) as engine:
         for site, points in PUBLISHED.items():
-            engine.sync(ALIAS, MANIFEST, site, points)
+            engine.sync(FILLED, MANIFEST, site, points)
         yield engine
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local")
 
 
-def opened(engine: Engine) -> Collection:
-    collection = engine.open(ALIAS)
+def opened(engine: Engine, alias: str = ALIAS) -> Collection:
+    collection = engine.open(alias)
     assert collection is not None
     return collection
 
@@ -110,8 +136,8 @@ def test_before_the_first_publication_there_is_nothing_to_open(engine: Engine) -
 
 
 def test_a_published_site_is_read_with_its_manifest(filled: Engine) -> None:
-    collection = opened(filled)
-    assert collection.name == physical_name(ALIAS, MANIFEST)
+    collection = opened(filled, FILLED)
+    assert collection.name == physical_name(FILLED, MANIFEST)
     assert collection.manifest == MANIFEST
     assert collection.sites() == {"a": 6, "b": 6, "words": 6}
     assert filled.open("another alias") is None
@@ -121,7 +147,7 @@ def test_a_published_site_is_read_with_its_manifest(filled: Engine) -> None:
 def test_a_dense_query_finds_the_nearest_of_its_kind(kind: Kind, filled: Engine) -> None:
     points = [point for point in PUBLISHED["a"] if point.payload["kind"] == kind]
     wanted = next(point for point in points if ABOUT_THEMES in repr(point.payload))
-    (hits,) = opened(filled).query_batch([QueryRequest(wanted.vector, kind, 10, "a")])
+    (hits,) = opened(filled, FILLED).query_batch([QueryRequest(wanted.vector, kind, 10, "a")])
     assert (hits[0].id, hits[0].score) == (wanted.id, pytest.approx(1.0, abs=1e-4))
     assert hits[0].payload == wanted.payload
     assert sorted(hit.id for hit in hits) == sorted(point.id for point in points)
@@ -129,12 +155,12 @@ def test_a_dense_query_finds_the_nearest_of_its_kind(kind: Kind, filled: Engine)
 
 
 def test_a_query_returns_no_more_than_its_limit(filled: Engine) -> None:
-    (hits,) = opened(filled).query_batch([dense(ABOUT_THEMES, "passage", limit=2)])
+    (hits,) = opened(filled, FILLED).query_batch([dense(ABOUT_THEMES, "passage", limit=2)])
     assert len(hits) == 2
 
 
 def test_a_sparse_query_finds_the_passages_that_share_its_words(filled: Engine) -> None:
-    hits, nothing = opened(filled).query_batch(
+    hits, nothing = opened(filled, FILLED).query_batch(
         [sparse("degrees of rotation", "a"), sparse("zebra")]
     )
     # Local mode lists points that share no word, with a score of 0.
@@ -143,7 +169,9 @@ def test_a_sparse_query_finds_the_passages_that_share_its_words(filled: Engine) 
 
 
 def test_a_rare_word_weighs_more_than_a_common_one(filled: Engine) -> None:
-    alpha, rare = opened(filled).query_batch([sparse("common alpha"), sparse("common rare")])
+    alpha, rare = opened(filled, FILLED).query_batch(
+        [sparse("common alpha"), sparse("common rare")]
+    )
     assert (alpha[0].payload["text"], rare[0].payload["text"]) == (RARE[1], RARE[0])
     score = {hit.payload["text"]: hit.score for hit in alpha}
     # Both words stand once in texts of one length: without IDF this would be exactly double.
@@ -151,7 +179,7 @@ def test_a_rare_word_weighs_more_than_a_common_one(filled: Engine) -> None:
 
 
 def test_a_batch_answers_each_query_in_its_place(filled: Engine) -> None:
-    questions, passages, words = opened(filled).query_batch(
+    questions, passages, words = opened(filled, FILLED).query_batch(
         [
             dense(ABOUT_THEMES, "question"),
             dense(ABOUT_THEMES, "passage"),
@@ -164,7 +192,7 @@ def test_a_batch_answers_each_query_in_its_place(filled: Engine) -> None:
 
 @pytest.mark.parametrize("site", ["a", "b"])
 def test_a_site_never_returns_another_on_any_leg(site: str, filled: Engine) -> None:
-    legs = opened(filled).query_batch(
+    legs = opened(filled, FILLED).query_batch(
         [
             dense(ABOUT_THEMES, "question", site),
             dense(ABOUT_THEMES, "passage", site),
@@ -175,7 +203,7 @@ def test_a_site_never_returns_another_on_any_leg(site: str, filled: Engine) -> N
 
 
 def test_without_a_site_every_leg_returns_all(filled: Engine) -> None:
-    legs = opened(filled).query_batch(
+    legs = opened(filled, FILLED).query_batch(
         [
             dense(ABOUT_THEMES, "question", limit=2),
             dense(ABOUT_THEMES, "passage", limit=2),
@@ -188,19 +216,19 @@ def test_without_a_site_every_leg_returns_all(filled: Engine) -> None:
 
 def test_a_site_that_the_collection_does_not_have_gives_nothing(filled: Engine) -> None:
     legs = [dense(ABOUT_THEMES, "question", "none"), sparse("themes", "none")]
-    assert opened(filled).query_batch(legs) == [[], []]
+    assert opened(filled, FILLED).query_batch(legs) == [[], []]
 
 
 def test_payloads_are_retrieved_by_id(filled: Engine) -> None:
     points = PUBLISHED["a"]
     unknown = "00000000-0000-0000-0000-000000000000"
-    found = opened(filled).retrieve([points[0].id, points[4].id, unknown])
+    found = opened(filled, FILLED).retrieve([points[0].id, points[4].id, unknown])
     assert found == {points[0].id: points[0].payload, points[4].id: points[4].payload}
-    assert opened(filled).retrieve([]) == {}
+    assert opened(filled, FILLED).retrieve([]) == {}
 
 
 def test_an_unchanged_site_is_not_written(filled: Engine) -> None:
-    report = filled.sync(ALIAS, MANIFEST, "a", made_points("a", TEXTS))
+    report = filled.sync(FILLED, MANIFEST, "a", made_points("a", TEXTS))
     assert (report.written, report.unchanged, report.deleted) == (0, 6, 0)
     assert (report.count, report.live) == (6, True)
 
@@ -245,14 +273,105 @@ def test_a_new_fingerprint_goes_live_when_it_holds_every_site(engine: Engine) ->
         engine.sync(ALIAS, MANIFEST, site, made_points(site, TEXTS))
     first = engine.sync(ALIAS, NEXT_MANIFEST, "a", made_points("a", TEXTS))
     assert (first.collection, first.live) == (physical_name(ALIAS, NEXT_MANIFEST), False)
-    assert first.written == 6
+    assert (first.written, first.waiting_for) == (6, ("b",))
     assert opened(engine).manifest == MANIFEST
     assert opened(engine).sites() == {"a": 6, "b": 6}
     second = engine.sync(ALIAS, NEXT_MANIFEST, "b", made_points("b", TEXTS))
-    assert second.live
+    assert (second.live, second.waiting_for) == (True, ())
     assert opened(engine).manifest == NEXT_MANIFEST
     assert opened(engine).name == physical_name(ALIAS, NEXT_MANIFEST)
     assert opened(engine).sites() == {"a": 6, "b": 6}
+
+
+def publish(engine: Engine, manifest: Manifest, *sites: str, texts: list[str] = TEXTS) -> None:
+    for site in sites:
+        engine.sync(ALIAS, manifest, site, made_points(site, texts))
+
+
+def test_a_model_change_is_rolled_back_and_forth(engine: Engine) -> None:
+    publish(engine, MANIFEST, "a", "b")
+    publish(engine, NEXT_MANIFEST, "a", "b")
+    done = engine.rollback(ALIAS)
+    assert opened(engine).manifest == MANIFEST
+    assert opened(engine).sites() == {"a": 6, "b": 6}
+    assert physical_name(ALIAS, MANIFEST) in done.now
+    assert physical_name(ALIAS, NEXT_MANIFEST) in done.before
+    assert (engine.rollback(ALIAS).now, opened(engine).manifest) == (done.before, NEXT_MANIFEST)
+    engine.rollback(ALIAS)
+    # The next run of the settings' model brings that model back.
+    publish(engine, NEXT_MANIFEST, "a")
+    assert opened(engine).manifest == NEXT_MANIFEST
+
+
+def test_without_an_earlier_state_there_is_nothing_to_roll_back_to(engine: Engine) -> None:
+    with pytest.raises(WorkError, match=f"nothing was kept behind {ALIAS}"):
+        engine.rollback(ALIAS)
+    publish(engine, MANIFEST, "a")
+    with pytest.raises(WorkError, match=f"nothing was kept behind {ALIAS}"):
+        engine.rollback(ALIAS)
+
+
+def test_a_removed_site_does_not_come_back(engine: Engine) -> None:
+    publish(engine, MANIFEST, "a", "b")
+    publish(engine, NEXT_MANIFEST, "a", "b")
+    publish(engine, THIRD_MANIFEST, "a")
+    assert engine.remove(ALIAS, "a") >= 12
+    assert opened(engine).sites() == {"b": 6}
+    with suppress(WorkError):  # what was kept may be given up for it
+        engine.rollback(ALIAS)
+    assert opened(engine).sites() == {"b": 6}
+    publish(engine, THIRD_MANIFEST, "b")
+    assert opened(engine).manifest == THIRD_MANIFEST
+    assert opened(engine).sites() == {"b": 6}
+
+
+def test_verify_names_what_is_missing_foreign_and_stale(engine: Engine) -> None:
+    points = made_points("a", TEXTS)
+    missing = engine.verify(ALIAS, MANIFEST, "a", points)
+    assert missing == Verification([point.id for point in points], [], [])
+    publish(engine, MANIFEST, "a", "b")
+    assert engine.verify(ALIAS, MANIFEST, "a", points).passed
+    # Somebody edits a text and leaves the hash, deletes a point and adds one.
+    edited = Point(points[0].id, points[0].vector, None, points[0].payload | {"text": "edited"})
+    added = made_points("a", ["An added page."])
+    engine.sync(ALIAS, MANIFEST, "a", [*points[2:], *added])
+    engine.sync(ALIAS, MANIFEST, "a", [edited, *points[2:], *added])
+    found = engine.verify(ALIAS, MANIFEST, "a", points)
+    assert found.missing == [points[1].id]
+    assert sorted(found.foreign) == sorted(point.id for point in added)
+    assert found.stale == [points[0].id]
+    assert not found.passed
+
+    # A sync believes the hash, a repair does not.
+    assert engine.sync(ALIAS, MANIFEST, "a", [edited, *points[1:]]).written == 1
+    assert engine.sync(ALIAS, MANIFEST, "a", points).written == 0
+    report = engine.repair(ALIAS, MANIFEST, "a", points)
+    assert (report.written, report.unchanged, report.deleted, report.count) == (1, 5, 0, 6)
+    assert engine.verify(ALIAS, MANIFEST, "a", points).passed
+    assert opened(engine).sites() == {"a": 6, "b": 6}
+
+
+def test_a_point_without_an_anchor_is_the_same_after_a_round_trip(engine: Engine) -> None:
+    (point,) = (item for item in made_points("a", TEXTS[:1]) if "anchor" in item.payload)
+    bare = Point(point.id, point.vector, point.sparse, point.payload | {"anchor": None})
+    engine.sync(ALIAS, MANIFEST, "a", [bare])
+    assert engine.verify(ALIAS, MANIFEST, "a", [bare]).passed
+
+
+def test_a_collection_that_does_not_find_its_vectors_does_not_go_live(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(engine, MANIFEST, "a")
+    # Copies of the vectors that are no longer the vectors: what a broken graph would look like.
+    turned = [-value for value in made_points("a", TEXTS)[0].vector]
+    for kind in (EdgeCollection, ServerCollection):
+        monkeypatch.setattr(kind, "probes", lambda _: [Probe("a", "passage", turned)])
+    with pytest.raises(WorkError, match=r"does not find its own vectors of a; readers keep"):
+        publish(engine, NEXT_MANIFEST, "a")
+    assert opened(engine).manifest == MANIFEST
+    monkeypatch.undo()
+    publish(engine, NEXT_MANIFEST, "a")
+    assert opened(engine).manifest == NEXT_MANIFEST
 
 
 def test_settings_without_a_server_name_the_embedded_engine(settings: MakeSettings) -> None:
@@ -288,3 +407,23 @@ def test_a_collection_that_somebody_else_made_is_refused() -> None:
         with pytest.raises(WorkError, match="collection theirs was not made by qindex"):
             engine.open(ALIAS)
         client.close()
+
+
+@pytest.mark.parametrize("kind", ["memory", "server", "real"])
+def test_plain_qdrant_client_reaches_a_questions_text_with_one_further_call(
+    kind: str, tmp_path: Path
+) -> None:
+    with running(kind, tmp_path) as engine:
+        publish(engine, MANIFEST, "a")
+        client = engine._client
+        asked = next(point for point in made_points("a", TEXTS) if "question" in point.payload)
+        only = models.FieldCondition(key="kind", match=models.MatchValue(value="question"))
+        (hit,) = client.query_points(
+            ALIAS,
+            query=asked.vector,
+            using="dense",
+            query_filter=models.Filter(must=[only]),
+            limit=1,
+        ).points
+        (passage,) = client.retrieve(ALIAS, [str(uuid.UUID(hit.payload["chunk_id"]))])
+    assert hit.payload["question"] == f"What about {passage.payload['text']}?"

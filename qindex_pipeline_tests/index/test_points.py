@@ -45,6 +45,7 @@ def test_the_chunks_text_stands_once_on_the_passage_with_the_chunks_id() -> None
         "title": "Manual",
         "heading_path": ["Manual", "Build"],
         "text": CHUNK["text"],
+        "lang": CHUNK["lang"],
     }
 
 

@@ -1,0 +1,83 @@
+"""A published generation of the embedded engine, open for reading."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from qdrant_edge import FacetRequest, Query, QueryBatchRequest, ScrollRequest
+from qdrant_edge import QueryRequest as EdgeQuery
+from qdrant_edge import SparseVector as EdgeSparse
+
+from qindex_pipeline.embedding.fingerprint import Fingerprint
+from qindex_pipeline.index.edge_shard import load, matching
+from qindex_pipeline.index.engine import (
+    DENSE,
+    SITES_LISTED,
+    SPARSE,
+    Manifest,
+    QueryRequest,
+    ScoredPoint,
+)
+from qindex_pipeline.index.smoke import Probe
+from qindex_pipeline.index.sparse import SparseVector
+
+
+class EdgeCollection:
+    """What a generation holds."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        """Open the generation in `folder` of the collection `name`."""
+        self.name = name
+        self.shard = load(folder)
+        values: Any = json.loads((folder / "manifest.json").read_text())
+        self.manifest = Manifest(values["schema_version"], Fingerprint(**values["fingerprint"]))
+
+    def query_batch(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
+        """The hits of each request, best first."""
+        batch = self.shard.query_batch(QueryBatchRequest([_query(item) for item in requests]))
+        return [
+            [ScoredPoint(str(hit.id), hit.score, dict(hit.payload or {})) for hit in hits]
+            for hits in batch
+        ]
+
+    def retrieve(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Payload by point id."""
+        records = self.shard.retrieve(list(ids), with_payload=True, with_vector=False)
+        return {str(record.id): dict(record.payload or {}) for record in records}
+
+    def sites(self) -> dict[str, int]:
+        """Points by site."""
+        facet = self.shard.facet(FacetRequest("site", limit=SITES_LISTED, exact=True))
+        return {str(hit.value): hit.count for hit in facet.hits}
+
+    def probes(self) -> Iterator[Probe]:
+        """One stored passage of each site."""
+        for site in self.sites():
+            request = ScrollRequest(
+                limit=1,
+                filter=matching(site=site, kind="passage"),
+                with_payload=False,
+                with_vector=True,
+            )
+            for record in self.shard.scroll(request)[0]:
+                vectors: Any = record.vector
+                yield Probe(site, "passage", vectors[DENSE])
+
+    def close(self) -> None:
+        """Release the shard's files."""
+        self.shard.close()
+
+
+def _query(request: QueryRequest) -> EdgeQuery:
+    if isinstance(request.vector, SparseVector):
+        vector: Any = EdgeSparse(request.vector.indices, request.vector.values)
+        using = SPARSE
+    else:
+        vector, using = request.vector, DENSE
+    return EdgeQuery(
+        limit=request.limit,
+        query=Query.Nearest(vector, using=using),
+        filter=matching(site=request.site, kind=request.kind),
+        with_payload=True,
+    )
