@@ -116,26 +116,25 @@ def ask(
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Only rank.")] = False,
 ) -> None:
     """Ask the index; a refusal is an answer too."""
+    from qindex_pipeline.console import print_answer, source_lines
     from qindex_pipeline.query import QIndex
     from qindex_pipeline.retrieval.legs import parse_legs
 
     index = QIndex.from_env()
-    answer = index.ask(
-        question,
-        site,
-        top_k,
-        threshold=threshold,
-        legs=parse_legs(legs.split(",")),
-        write_answer=not no_answer,
-    )
+    chosen = parse_legs(legs.split(","))
+    if as_json or no_answer:
+        answer = index.ask(
+            question, site, top_k, threshold=threshold, legs=chosen, write_answer=not no_answer
+        )
+        typer.echo(
+            json.dumps(answer.to_json(), ensure_ascii=False)
+            if as_json
+            else "\n".join(source_lines(answer))
+        )
+    else:
+        print_answer(index.stream(question, site, top_k, threshold=threshold, legs=chosen))
     if context.obj == "verbose":
         typer.echo(index.models.line, err=True)
-    if as_json:
-        typer.echo(json.dumps(answer.to_json(), ensure_ascii=False))
-        return
-    from qindex_pipeline.console import answer_lines
-
-    typer.echo("\n".join(answer_lines(answer)))
 
 
 @app.command()
@@ -168,6 +167,29 @@ def plan(
     failing = [item.site for item in plans if item.problem is not None]
     if failing:
         raise WorkError(f"a run would fail for {', '.join(failing)}: see the plan")
+
+
+@app.command("eval")
+def evaluate(
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS.jsonl", help="Rows {id, question, page, also}.")
+    ],
+    site: Annotated[str, typer.Option("--site", help="Key of the site.")],
+    unanswerable: Annotated[
+        Path | None, typer.Option(help="Rows {id, question} that the docs don't answer.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Ask questions whose pages are known, and count what is found."""
+    from qindex_pipeline.retrieval.evaluation.evaluating import evaluate_published
+    from qindex_pipeline.retrieval.evaluation.report import report_lines
+    from qindex_pipeline.settings import Settings
+
+    found = evaluate_published(Settings.from_env(), site, questions, unanswerable)
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        typer.echo("\n".join(report_lines(found)))
 
 
 @sites_app.command("list")
@@ -214,6 +236,28 @@ def remove(
     if purge:
         deleted = purge_site(settings, key, lambda line: typer.echo(line, err=True))
         typer.echo(f"deleted {deleted} points and the tables of {key}")
+
+
+@app.command()
+def rebuild(context: typer.Context, site: SiteOption = None) -> None:
+    """Make the collection equal to the tables; asks no model and embeds nothing."""
+    from qindex_pipeline.rebuild import rebuild as run
+    from qindex_pipeline.settings import Settings
+
+    for done in run(Settings.from_env(), site, lambda line: typer.echo(line, err=True)):
+        if context.obj != "quiet":
+            typer.echo(done.line)
+
+
+@app.command()
+def rollback(context: typer.Context) -> None:
+    """Let questions be answered from what was published before; again takes it back."""
+    from qindex_pipeline.rebuild import rollback as run
+    from qindex_pipeline.settings import Settings
+
+    done = run(Settings.from_env(), lambda line: typer.echo(line, err=True))
+    if context.obj != "quiet":
+        typer.echo(f"readers see {done.now} now; before: {done.before}")
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """What the command line prints: progress, tables and answers."""
 
+import re
 import shutil
 import sys
 import time
@@ -8,6 +9,9 @@ from typing import TextIO
 
 from qindex_pipeline.progress import progress_line
 from qindex_pipeline.retrieval.result import Answer, Result
+from qindex_pipeline.retrieval.result_stream import AnswerStream
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class ConsoleProgress:
@@ -69,18 +73,38 @@ def table(title: str, rows: Sequence[tuple[str, ...]], header: Sequence[str] = (
     Console().print(shown)
 
 
+def print_answer(stream: AnswerStream) -> None:
+    """Print an answer to standard output while it is written, then what stands under it."""
+    for text in stream:
+        sys.stdout.write(_printable(text))
+        sys.stdout.flush()
+    write_line("\n\n" + "\n".join(source_lines(stream.answer)))
+
+
 def answer_lines(answer: Answer) -> list[str]:
     """An answer for people: the text, its sources, and every result with its confidence."""
+    if answer.answer is None:
+        return source_lines(answer)
+    return [_printable(answer.answer), "", *source_lines(answer)]
+
+
+def source_lines(answer: Answer) -> list[str]:
+    """What stands under an answer: its sources, and every result with its confidence."""
     lines: list[str] = []
-    if answer.answer is not None:
-        lines += [answer.answer, ""]
+    if answer.reason and not answer.refused:
+        lines.append(f"Note: {answer.reason}")
     if answer.citations:
         lines.append("Sources")
         numbered = enumerate(answer.citations, start=1)
         lines += [f"  [{number}] {source.title}  {source.url}" for number, source in numbered]
     lines.append(f"Results (threshold {answer.threshold:.2f})")
     lines += [_result_line(result) for result in answer.results] or ["  none"]
-    return lines
+    return [_printable(line) for line in lines]
+
+
+def _printable(text: str) -> str:
+    """The text without control characters: a page must not steer the terminal."""
+    return _CONTROL.sub("", text)
 
 
 def _result_line(result: Result) -> str:

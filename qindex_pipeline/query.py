@@ -1,36 +1,53 @@
 """Ask a finished collection. This module and what it imports know no Dagster.
 
 from qindex_pipeline.query import QIndex
-answer = QIndex.from_env().ask("How do I install it?", site="docs.example.com")
+
+index = QIndex.from_env()
+answer = index.ask("How do I install it?", site="docs.example.com")
+print(answer.answer, [citation.url for citation in answer.citations])
 """
 
+import asyncio
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self
 
-from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.errors import UsageError
-from qindex_pipeline.ids import point_id
-from qindex_pipeline.index.engine import Collection
-from qindex_pipeline.index.sparse import Bm25Model
 from qindex_pipeline.profiles import Models, confidence_threshold
-from qindex_pipeline.retrieval.answerer import Answerer, open_answerer
-from qindex_pipeline.retrieval.fusion import Ranked, fuse
-from qindex_pipeline.retrieval.legs import LEGS, Hits, Leg, ask_legs
-from qindex_pipeline.retrieval.opening import index_embedder, open_collection
-from qindex_pipeline.retrieval.result import REFUSAL, Answer, Result, citations, judge, reason
+from qindex_pipeline.retrieval.answering.answerer import Answerer, Ended, Part, open_answerer
+from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, Published
+from qindex_pipeline.retrieval.legs import LEGS, Leg
+from qindex_pipeline.retrieval.normalizing.forms import Normalizer, search_forms
+from qindex_pipeline.retrieval.normalizing.model import open_normalizer
+from qindex_pipeline.retrieval.result import Answer, reason
+from qindex_pipeline.retrieval.result_stream import AnswerStream
+from qindex_pipeline.retrieval.search import search
 
 if TYPE_CHECKING:
     from qindex_pipeline.settings import Settings
 
 
-class QIndex:
-    """An index of questions, open for asking; cheap to hold, reopened with `QIndex(...)`."""
+_LOG = logging.getLogger(__name__)
 
-    def __init__(self, settings: "Settings") -> None:
-        """Use the collection that `settings` name; it is opened with the first question."""
+
+class QIndex:
+    """An index of questions, open for asking.
+
+    Made to be held: threads may ask it at once, and a newly published index is found within
+    `refresh_seconds` without a restart. Each question sees one published state throughout.
+    """
+
+    def __init__(self, settings: "Settings", *, refresh_seconds: float = REFRESH_SECONDS) -> None:
+        """Use the collection that `settings` name; it is opened with the first question.
+
+        Args:
+            settings: Where the index is and what it is asked with.
+            refresh_seconds: How old the last look for a newer index may be when a question comes.
+        """
         self._settings = settings
+        self._held = HeldIndex(settings, refresh_seconds)
 
     @classmethod
     def from_env(cls) -> Self:
@@ -64,108 +81,119 @@ class QIndex:
             WorkError: No index, another fingerprint, or a provider that fails.
         """
         started = time.perf_counter()
-        normalized = " ".join(question.split())
-        if not normalized:
-            raise UsageError('the question is empty: qindex ask "How do I …?"')
-        self._require_site(site)
-        limit = self._threshold(threshold)
-        results = self._results(normalized, site, top_k, limit, legs)
-        passing = [result for result in results if result.confident]
-        answer = None
+        ranked = self._rank(question, site, top_k, threshold, legs)
         if write_answer:
-            answer = self._answerer.answer(normalized, passing) if passing else REFUSAL
-        refused = not passing or answer == REFUSAL
-        return Answer(
-            question=question,
-            normalized_query=normalized,
-            site=site,
-            threshold=limit,
-            refused=refused,
-            reason=reason(results, passing, limit) if refused else None,
-            answer=answer,
-            citations=[] if refused else citations(passing),
-            results=results,
-            fingerprint=self._collection.manifest.fingerprint.digest,
-            seconds=round(time.perf_counter() - started, 4),
+            return AnswerStream(ranked, self._parts(ranked), started).answer
+        return ranked.after(time.perf_counter() - started)
+
+    def stream(
+        self,
+        question: str,
+        site: str | None = None,
+        top_k: int | None = None,
+        *,
+        threshold: float | None = None,
+        legs: Sequence[Leg] = LEGS,
+    ) -> AnswerStream:
+        """Ask, and read the answer while it is written; arguments and errors as of `ask`.
+
+        stream = index.stream("How do I install it?")
+        for text in stream:
+            print(text, end="", flush=True)
+        print(stream.answer.citations)
+
+        The search is done when this returns; the answerer begins with the first piece of text.
+        """
+        started = time.perf_counter()
+        ranked = self._rank(question, site, top_k, threshold, legs)
+        return AnswerStream(ranked, self._parts(ranked), started)
+
+    async def aask(
+        self,
+        question: str,
+        site: str | None = None,
+        top_k: int | None = None,
+        *,
+        threshold: float | None = None,
+        legs: Sequence[Leg] = LEGS,
+        write_answer: bool = True,
+    ) -> Answer:
+        """`ask` for an event loop, which goes on meanwhile: the work is done in a thread.
+
+        answer = await index.aask("How do I install it?")
+
+        A task that is cancelled stops waiting; the thread ends with its answer.
+        """
+        return await asyncio.to_thread(
+            self.ask,
+            question,
+            site,
+            top_k,
+            threshold=threshold,
+            legs=legs,
+            write_answer=write_answer,
         )
 
     @property
     def models(self) -> Models:
         """The models that questions are asked with."""
-        return self._opened[1]
+        return self._held.current().models
 
     def close(self) -> None:
-        """Release the collection."""
-        self._collection.close()
+        """Release the collection; a question after this opens it again."""
+        self._held.close()
 
-    def _results(
+    def _rank(
         self,
         question: str,
         site: str | None,
         top_k: int | None,
-        limit: float,
+        threshold: float | None,
         legs: Sequence[Leg],
-    ) -> list[Result]:
-        vector = cast("list[float]", self._embedder.embed([question])[0].tolist())
-        # Without a dense leg there would be no cosine to judge a result by.
-        asked: tuple[Leg, ...] = tuple(legs) if set(legs) - {"bm25"} else ("passage", *legs)
-        hits = ask_legs(self._collection, asked, vector, self._bm25.query(question), site)
-        ranked = fuse(hits, legs)[: top_k or self._settings.top_k]
-        texts = self._passages(ranked, hits)
-        return [
-            judge(rank, item, texts[item.chunk_id], limit)
-            for rank, item in enumerate(ranked, start=1)
-        ]
+    ) -> Answer:
+        """The answer before its text is written: what was found, and what of it passes."""
+        asked = " ".join(question.split())
+        if not asked:
+            raise UsageError('the question is empty: qindex ask "How do I …?"')
+        index = self._held.current()
+        forms = search_forms(asked, self._normalize)
+        _require_site(index, site)
+        limit = self._threshold(index) if threshold is None else threshold
+        results = search(index, forms, site, top_k or self._settings.top_k, limit, legs)
+        refused = not any(result.confident for result in results)
+        return Answer(
+            question=question,
+            normalized_query=forms[-1],
+            site=site,
+            threshold=limit,
+            refused=refused,
+            reason=reason(results, limit) if refused else None,
+            answer=None,
+            citations=[],
+            results=results,
+            fingerprint=index.collection.manifest.fingerprint.digest,
+            seconds=0.0,
+        )
 
-    def _passages(self, ranked: Sequence[Ranked], hits: Hits) -> dict[str, Mapping[str, Any]]:
-        """The payload that carries each chunk's text: seen by a leg, else read by its id."""
-        seen = {
-            chunk: hit.payload
-            for leg in hits
-            if leg != "question"
-            for chunk, hit in hits[leg].items()
-            if "text" in hit.payload
-        }
-        missing = [item.chunk_id for item in ranked if item.chunk_id not in seen]
-        read = self._collection.retrieve([point_id(chunk) for chunk in missing]) if missing else {}
-        return {
-            item.chunk_id: seen.get(item.chunk_id) or read[point_id(item.chunk_id)]
-            for item in ranked
-        }
+    def _parts(self, ranked: Answer) -> Iterable[Part]:
+        """What the answerer writes; it is not asked when nothing passes."""
+        if ranked.reason is not None:
+            return [Ended(refused=True, reason=ranked.reason)]
+        return self._answerer.stream(" ".join(ranked.question.split()), ranked.passing)
 
-    def _threshold(self, given: float | None) -> float:
-        if given is not None:
-            return given
-        built_with = self._collection.manifest.fingerprint.embedder
+    def _threshold(self, index: Published) -> float:
+        built_with = index.collection.manifest.fingerprint.embedder
         return confidence_threshold(self._settings, built_with)
 
-    def _require_site(self, site: str | None) -> None:
-        if site is not None and site not in self._sites:
-            raise UsageError(
-                f"the index has no site {site!r}; it has {', '.join(sorted(self._sites))}"
-            )
-
     @cached_property
-    def _sites(self) -> dict[str, int]:
-        return self._collection.sites()
-
-    @cached_property
-    def _bm25(self) -> Bm25Model:
-        return Bm25Model()
+    def _normalize(self) -> Normalizer:
+        return open_normalizer(self._settings, self.models.answerer, _LOG.warning)
 
     @cached_property
     def _answerer(self) -> Answerer:
         return open_answerer(self.models.answerer, self._settings)
 
-    @cached_property
-    def _opened(self) -> tuple[Collection, Models]:
-        return open_collection(self._settings)
 
-    @property
-    def _collection(self) -> Collection:
-        return self._opened[0]
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        collection, models = self._opened
-        return index_embedder(collection.manifest, models, self._settings)
+def _require_site(index: Published, site: str | None) -> None:
+    if site is not None and site not in index.sites:
+        raise UsageError(f"the index has no site {site!r}; it has {', '.join(sorted(index.sites))}")

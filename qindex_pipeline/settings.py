@@ -30,6 +30,9 @@ class Settings(BaseSettings):
     generator: str | None = Field(default=None, description="provider:model of the generator")
     embedder: str | None = Field(default=None, description="provider:model of the embedder")
     answerer: str | None = Field(default=None, description="provider:model of the answerer")
+    normalize: Literal["rules", "model", "off"] = Field(
+        default="rules", description="how a keyword query is brought to a question"
+    )
 
     data: str = Field(default="data", description="folder or fsspec URL of the Parquet tables")
     state: Path | None = Field(default=None, description="local folder; default <data>/state")
@@ -59,6 +62,14 @@ class Settings(BaseSettings):
     anthropic_api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
     qdrant_url: str | None = Field(default=None, validation_alias="QDRANT_URL")
     qdrant_api_key: SecretStr | None = Field(default=None, validation_alias="QDRANT_API_KEY")
+    qdrant_transport: Literal["http", "grpc"] = "http"
+    qdrant_grpc_port: int = Field(default=6334, ge=1, le=65535, description="with grpc")
+    qdrant_timeout: int = Field(default=60, ge=1, description="seconds a call may take")
+    qdrant_retries: int = Field(default=3, ge=0, description="retries of calls that are safe")
+    qdrant_strict_mode: bool = Field(default=False, description="of a new collection")
+    qdrant_quantization: Literal["none", "int8"] = "none"
+    qdrant_replication_factor: int | None = Field(default=None, ge=1, description="in a cluster")
+    qdrant_shard_number: int | None = Field(default=None, ge=1, description="in a cluster")
 
     @classmethod
     def from_env(cls) -> Self:

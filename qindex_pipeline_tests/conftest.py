@@ -25,6 +25,12 @@ Row = dict[str, Any]
 MakeSettings = Callable[..., Settings]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that start processes: the last worker must not end with the longest."""
+    slow = ("test_cli", "test_profiles", "test_crash", "test_dagster_processes", "test_readme")
+    items.sort(key=lambda item: not item.path.stem.startswith(slow))
+
+
 @pytest.fixture
 def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> MakeSettings:
     """Settings of the given variables alone: data in tmp_path, no key, no Ollama, no retries."""

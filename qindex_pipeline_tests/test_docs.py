@@ -188,6 +188,8 @@ def test_the_settings_page_shows_the_default_that_the_settings_have(variable: st
     default, shown = FIELDS[variable].default, SETTING_ROWS[variable]
     if default is None:
         assert shown == "not set" or shown.startswith("by ")
+    elif isinstance(default, bool):
+        assert shown == str(default).lower()
     elif isinstance(default, float):
         assert float(shown) == default
     else:

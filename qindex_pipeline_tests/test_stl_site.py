@@ -4,6 +4,7 @@ The floors are the project's own acceptance; `benchmarks/seed_table.py` prints t
 """
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -89,6 +90,24 @@ def test_the_seeds_queries_find_their_pages(built: Built):
 def test_questions_alone_find_at_least_half_of_the_pages_first(built: Built):
     first, _, _ = ranks(built, ("question",))
     assert sum(first) >= 5
+
+
+def test_an_install_question_is_answered_with_the_command(built: Built):
+    asked = [row["question"] for row in queries() if "install" in row["question"]]
+    assert len(asked) == 3
+    for question in asked:
+        answer = built.index.ask(question, "stl").answer or ""
+        assert re.search(r"^npm (i|install) structured-table(?![\w-])", answer, re.MULTILINE), (
+            question
+        )
+
+
+def test_what_is_quoted_stands_in_the_passages_word_for_word(built: Built):
+    for row in queries():
+        answer = built.index.ask(row["question"], "stl")
+        given = "\n".join(result.text for result in answer.passing)
+        lines = re.sub(r" ?\[\d\]$", "", answer.answer or "", flags=re.MULTILINE).split("\n")
+        assert answer.refused or all(line in given for line in lines)
 
 
 def test_a_matched_question_is_accepted_and_its_evidence_stands_in_its_chunk(built: Built):

@@ -10,9 +10,9 @@ from typing import Any
 
 from qindex_pipeline.retrieval.legs import Hits, Leg
 
-DENSE_WEIGHT, BM25_WEIGHT = 0.8, 0.2
-"""One weight set for every corpus (design, retrieval section): the best BM25 weight lies between
-0.05 and 0.5 by corpus; 0.2 is sound on all that were measured."""
+DENSE_WEIGHT, BM25_WEIGHT = 0.7, 0.3
+"""One weight set for every corpus, chosen leave-one-corpus-out (`benchmarks/retrieval.py --forms`):
+BM25 weights from 0.2 to 0.4 differ by less than their intervals on all that were measured."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,11 @@ class Ranked:
 def fuse(hits: Hits, legs: Sequence[Leg]) -> list[Ranked]:
     """Rank every chunk that a leg returned, best first; ties by chunk_id.
 
-    dense = passage + question, each the best cosine of the chunk's points; a leg that did not
-    return the chunk counts with the lowest cosine that it returned. score = 0.8 · scaled(dense)
-    + 0.2 · scaled(bm25), scaled = min-max over the candidates, 0 where BM25 did not return the
-    chunk. With fewer legs the score is what is left of that sum.
+    dense = the better of passage and question, each the best cosine of the chunk's points; a leg
+    that did not return the chunk counts with the lowest cosine that it returned. (Their sum, which
+    punishes chunks that nobody found a question for, lost to passages alone on two of three
+    corpora.) score = 0.7 · scaled(dense) + 0.3 · scaled(bm25), scaled = min-max over the
+    candidates, 0 where BM25 did not return the chunk. With fewer legs the score is what is left.
 
     Args:
         hits: Best hit by chunk, per asked leg; may hold more legs than rank.
@@ -48,7 +49,10 @@ def fuse(hits: Hits, legs: Sequence[Leg]) -> list[Ranked]:
     """
     candidates = sorted({chunk for leg in legs for chunk in hits[leg]})
     dense_legs: list[Leg] = [leg for leg in legs if leg != "bm25"]
-    dense = {chunk: sum(_cosine(hits, leg, chunk) for leg in dense_legs) for chunk in candidates}
+    dense = {
+        chunk: max((_cosine(hits, leg, chunk) for leg in dense_legs), default=0.0)
+        for chunk in candidates
+    }
     scores = dense
     if "bm25" in legs:
         sparse = {chunk: hit.score for chunk, hit in hits["bm25"].items()}

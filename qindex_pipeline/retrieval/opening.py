@@ -6,7 +6,7 @@ from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import fingerprint
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import WorkError
-from qindex_pipeline.index.engine import SCHEMA_VERSION, Collection, Manifest
+from qindex_pipeline.index.engine import SCHEMA_VERSION, Collection, Engine, Manifest
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.sparse import SPARSE_MODEL
 from qindex_pipeline.profiles import PROFILES, Models, models_of, resolve_models
@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from qindex_pipeline.settings import Settings
 
 
-def open_collection(settings: "Settings") -> tuple[Collection, Models]:
-    """The collection to ask and the models it is asked with.
+def open_collection(
+    settings: "Settings", engine: Engine | None = None
+) -> tuple[Collection, Models]:
+    """The collection to ask, through `engine` where given, and the models it is asked with.
 
     Where `auto` decides and its pick has no index, an index that another profile built is used.
     Raises WorkError when nothing was built yet.
     """
     models = resolve_models(settings)
-    engine = open_engine(settings)
+    engine = engine or open_engine(settings)
     choices = [models]
     if settings.profile == "auto" and settings.collection_name is None:
         others = (profile for name, profile in PROFILES.items() if name != models.profile)
@@ -53,7 +55,7 @@ def index_embedder(manifest: Manifest, models: Models, settings: "Settings") -> 
             f"the index {models.collection_name} was built with {built.embedder}, the settings "
             f"name {models.embedder}: unset QINDEX_EMBEDDER or QINDEX_PROFILE, or ingest again"
         )
-    embedder = open_embedder(built.embedder, settings, settings.embed_dim)
+    embedder = open_embedder(built.embedder, settings, settings.embed_dim or built.dimension)
     now = fingerprint(embedder, SPARSE_MODEL)
     if now != built:
         differing = [name for name in vars(now) if getattr(now, name) != getattr(built, name)]

@@ -1,14 +1,14 @@
 """What asking returns: results, citations, and the answer."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from qindex_pipeline.retrieval.fusion import Ranked
 from qindex_pipeline.retrieval.legs import Leg
 
 REFUSAL = "I don't have enough information about that"
-"""The whole answer when no result passes the threshold."""
+"""The whole answer to a question that is refused."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Result:
     confident: bool
     score: float
     legs: Mapping[Leg, float | None]
+    lang: str = "en"
+    """Language of the page, for cutting its text into sentences; no field of the JSON output."""
 
     @property
     def citation(self) -> str:
@@ -52,7 +54,22 @@ class Citation:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a question; `refused` says that nothing passed the threshold."""
+    """The answer to a question.
+
+    Attributes:
+        question: As it was asked.
+        normalized_query: What was looked up.
+        site: The only site that was asked, None for all.
+        threshold: Confidence that a result needed.
+        refused: Whether the question is not answered; `answer` is then REFUSAL.
+        reason: Why it was refused, or what an answer that was cut off lacks; None for a good one.
+        answer: The text; its `[n]` is the n-th of `citations`. None where none was wanted.
+        citations: What the answer cites, in order of first mention; all passing results' addresses
+            where a model cited none of them.
+        results: The ranked chunks, passing or not.
+        fingerprint: Digest of the index's fingerprint.
+        seconds: From the question to the end of the answer.
+    """
 
     question: str
     normalized_query: str
@@ -66,9 +83,21 @@ class Answer:
     fingerprint: str
     seconds: float
 
+    @property
+    def passing(self) -> list[Result]:
+        """The results that reached the threshold: what an answerer is given."""
+        return [result for result in self.results if result.confident]
+
+    def after(self, seconds: float) -> Self:
+        """The same answer, `seconds` after its question."""
+        return replace(self, seconds=round(seconds, 4))
+
     def to_json(self) -> dict[str, Any]:
         """The fields of `qindex ask --json`."""
-        return asdict(self)
+        fields = asdict(self)
+        for result in fields["results"]:
+            del result["lang"]
+        return fields
 
 
 def judge(rank: int, item: Ranked, passage: Mapping[str, Any], limit: float) -> Result:
@@ -89,22 +118,21 @@ def judge(rank: int, item: Ranked, passage: Mapping[str, Any], limit: float) -> 
         confident=item.confidence >= limit,
         score=item.score,
         legs=item.legs,
+        lang=passage.get("lang") or "en",
     )
 
 
-def reason(results: Sequence[Result], passing: Sequence[Result], limit: float) -> str:
-    """Why nothing was answered, in one line."""
-    if passing:
-        return "the passages that were found do not answer it"
+def reason(results: Sequence[Result], limit: float) -> str:
+    """Why no result passed, in one line."""
     best = max((result.confidence for result in results), default=None)
     if best is None:
         return "nothing was found"
     return f"the best result has confidence {best:.2f}, the threshold is {limit:.2f}"
 
 
-def citations(passing: Sequence[Result]) -> list[Citation]:
-    """The sources of an answer, best first, each address once."""
-    titles = {result.citation: result.place for result in reversed(passing)}
-    return [
-        Citation(url, titles[url]) for url in dict.fromkeys(result.citation for result in passing)
-    ]
+def citations(cited: Iterable[Result]) -> list[Citation]:
+    """The sources of an answer in the given order, each address once."""
+    places: dict[str, str] = {}
+    for result in cited:
+        places.setdefault(result.citation, result.place)
+    return [Citation(url, title) for url, title in places.items()]

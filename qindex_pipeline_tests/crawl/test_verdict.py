@@ -10,7 +10,7 @@ EMPTY = b"<html><body><div id=root></div></body></html>"
 
 
 def complaint(start_url: str) -> str:
-    site = Site(key="mysite", start_url=start_url)
+    site = Site(key="mysite", start_url=start_url, retries=0)
     text = why_unusable(site, crawl(site).found.pages) or ""
     assert "mysite" in text
     assert start_url in text

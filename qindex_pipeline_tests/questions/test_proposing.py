@@ -26,6 +26,7 @@ from qindex_pipeline_tests.fakes.anthropic_server import AnthropicServer
 from qindex_pipeline_tests.fakes.loopback import LoopbackServer, Reply, Request
 from qindex_pipeline_tests.fakes.ollama_server import OllamaServer
 from qindex_pipeline_tests.fakes.openai_server import OpenAIServer
+from qindex_pipeline_tests.fakes.streaming import Said
 
 HAIKU = "anthropic:claude-haiku-4-5-20251001"
 MINI = "openai:gpt-4o-mini"
@@ -63,7 +64,7 @@ class MumblingServer(AnthropicServer):
         if self.times and MUMBLE in str(request.body):
             self.times -= 1
             plain = {name: value for name, value in request.body.items() if name[:4] != "tool"}
-            return Reply(self._message(plain))
+            return Reply(self._message(plain, Said("I would rather talk.")))
         return super().answer(request)
 
 

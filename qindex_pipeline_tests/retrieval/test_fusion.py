@@ -27,8 +27,8 @@ def table(ranked: Sequence[Ranked]) -> list[tuple[str, float, float]]:
 
 
 CASES: dict[str, tuple[Scores, tuple[Leg, ...], list[tuple[str, float, float]]]] = {
-    # dense: a .8+.5=1.3, b .6+.5 (lowest question)=1.1, c .6 (lowest passage)+.7=1.3, d .6+.5=1.1
-    # scaled dense: a 1, b 0, c 1, d 0; scaled bm25: b (10-4)/6=1, c (7-4)/6=.5, d 0
+    # dense: a .8, b .6, c .7, d .6 (the lowest passage, above the lowest question)
+    # scaled dense: a 1, b 0, c .5, d 0; scaled bm25: b (10-4)/6=1, c (7-4)/6=.5, d 0
     "all legs, each missing some": (
         {
             "passage": {"a": 0.8, "b": 0.6},
@@ -36,9 +36,9 @@ CASES: dict[str, tuple[Scores, tuple[Leg, ...], list[tuple[str, float, float]]]]
             "bm25": {"b": 10.0, "c": 7.0, "d": 4.0},
         },
         LEGS,
-        [("c", 0.9, 0.7), ("a", 0.8, 0.8), ("b", 0.2, 0.6), ("d", 0.0, 0.6)],
+        [("a", 0.7, 0.8), ("c", 0.5, 0.7), ("b", 0.3, 0.6), ("d", 0.0, 0.6)],
     ),
-    # dense: a 1.2, b 1.0, c .8; scaled 1, .5, 0; bm25 scaled: a 0, c 1
+    # dense: a .6, b .5, c .4; scaled 1, .5, 0; bm25 scaled: a 0, c 1
     "dense decides where bm25 disagrees": (
         {
             "passage": {"a": 0.6, "b": 0.5, "c": 0.4},
@@ -46,13 +46,13 @@ CASES: dict[str, tuple[Scores, tuple[Leg, ...], list[tuple[str, float, float]]]]
             "bm25": {"a": 1.0, "c": 9.0},
         },
         LEGS,
-        [("a", 0.8, 0.6), ("b", 0.4, 0.5), ("c", 0.2, 0.4)],
+        [("a", 0.7, 0.6), ("b", 0.35, 0.5), ("c", 0.3, 0.4)],
     ),
     # scaled dense: a 1, b 0; scaled bm25: b alone, all equal: 1
     "a single bm25 hit counts whole": (
         {"passage": {"a": 0.9, "b": 0.1}, "bm25": {"b": 3.0}},
         ("passage", "bm25"),
-        [("a", 0.8, 0.9), ("b", 0.2, 0.1)],
+        [("a", 0.7, 0.9), ("b", 0.3, 0.1)],
     ),
     "one candidate is at the top of both": (
         {"passage": {"a": 0.3}, "question": {}, "bm25": {"a": 2.0}},
@@ -62,12 +62,12 @@ CASES: dict[str, tuple[Scores, tuple[Leg, ...], list[tuple[str, float, float]]]]
     "bm25 found nothing": (
         {"passage": {"a": 0.3, "b": 0.2}, "question": {"a": 0.4, "b": 0.3}, "bm25": {}},
         LEGS,
-        [("a", 0.8, 0.4), ("b", 0.0, 0.3)],
+        [("a", 0.7, 0.4), ("b", 0.0, 0.3)],
     ),
     "only bm25 found something": (
         {"passage": {}, "question": {}, "bm25": {"a": 5.0, "b": 1.0}},
         LEGS,
-        [("a", 1.0, 0.0), ("b", 0.8, 0.0)],
+        [("a", 1.0, 0.0), ("b", 0.7, 0.0)],
     ),
     "passage alone is its cosine": (
         {"passage": {"a": 0.3, "b": 0.7}},
@@ -79,10 +79,11 @@ CASES: dict[str, tuple[Scores, tuple[Leg, ...], list[tuple[str, float, float]]]]
         ("question",),
         [("b", 0.2, 0.2), ("a", -0.1, -0.1)],
     ),
-    "two dense legs add up": (
-        {"passage": {"a": 0.3, "b": 0.4}, "question": {"a": 0.6}},
+    # b and c count with the lowest question, .5
+    "the better of two dense legs counts": (
+        {"passage": {"a": 0.3, "b": 0.4}, "question": {"a": 0.6, "c": 0.5}},
         BOTH,
-        [("b", 1.0, 0.4), ("a", 0.9, 0.6)],
+        [("a", 0.6, 0.6), ("b", 0.5, 0.4), ("c", 0.5, 0.5)],
     ),
     "bm25 alone ranks, a dense leg beside it judges": (
         {"passage": {"a": 0.5, "c": 0.9}, "bm25": {"a": 3.0, "b": 4.0}},

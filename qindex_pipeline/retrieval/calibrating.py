@@ -1,0 +1,87 @@
+"""Calibrating a site before it is published: its tables in, its threshold out."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from qindex_pipeline.retrieval.calibration import (
+    MAX_QUESTIONS,
+    Calibration,
+    calibrate,
+    foreign_questions,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+_WORD = re.compile(r"\w+")
+_BLOCK = 64  # questions scored at once: 64 x 100,000 cosines are 26 MB
+
+Row = Mapping[str, Any]
+
+
+def calibrate_site(
+    chunks: Sequence[Row],
+    questions: Sequence[Row],
+    embeddings: Sequence[Row],
+    embed_queries: Callable[[Sequence[str]], "Vectors"],
+) -> Calibration | None:
+    """The threshold of one site.
+
+    An own question is scored as a user's would be, against every passage and every question
+    vector but those of its own chunk: what was written from one text is no stranger to it.
+
+    Args:
+        chunks: Rows of the chunks table.
+        questions: Rows of the grounded_questions table; the accepted ones are scored.
+        embeddings: Rows of the embeddings table.
+        embed_queries: Unit vectors of what users ask.
+
+    Returns:
+        None when the site has too few accepted questions.
+    """
+    import numpy as np
+
+    accepted = [row for row in questions if row["accepted"]]
+    # Ids are hashes: their order is a fair draw, and the same one every night.
+    own = sorted(accepted, key=lambda row: row["question_id"])[:MAX_QUESTIONS]
+    if not own or not embeddings:
+        return None
+    vectors = np.asarray([row["vector"] for row in embeddings], dtype=np.float32)
+    owners = np.asarray(
+        [row["chunk_id"] if row["kind"] == "question" else "" for row in embeddings]
+    )
+    asked = embed_queries([row["question"] for row in own])
+    of_chunk = [row["chunk_id"] for row in own]
+    foreign = embed_queries(foreign_questions())
+    texts = {chunk["chunk_id"]: chunk["text"] for chunk in chunks}
+    overlaps = [_overlap(row["question"], texts[row["chunk_id"]]) for row in own]
+    return calibrate(
+        _confidences(asked, vectors, owners, of_chunk),
+        _confidences(foreign, vectors, owners, [None] * len(foreign)),
+        sum(overlaps) / len(overlaps),
+    )
+
+
+def _confidences(
+    asked: "Vectors", vectors: "Vectors", owners: Any, left_out: Sequence[str | None]
+) -> list[float]:
+    """The best cosine of each question, the question vectors of one chunk left out."""
+    import numpy as np
+
+    best: list[float] = []
+    for start in range(0, len(asked), _BLOCK):
+        cosines = np.asarray(asked[start : start + _BLOCK]) @ vectors.T
+        for row, chunk_id in zip(cosines, left_out[start : start + _BLOCK], strict=True):
+            if chunk_id is not None:
+                row[owners == chunk_id] = -1.0
+            best.append(float(row.max()))
+    return best
+
+
+def _overlap(question: str, text: str) -> float:
+    words = set(_WORD.findall(question.casefold()))
+    return len(words & set(_WORD.findall(text.casefold()))) / max(1, len(words))

@@ -1,0 +1,1 @@
+"""How good the index is, on questions with known answers."""

@@ -1,0 +1,111 @@
+"""Evaluating an index: a file of questions in, the outcome of every arm out.
+
+The same work serves a published index, as `qindex eval` asks it, and one that is not published
+yet, as a gate asks it.
+"""
+
+from collections.abc import Collection as Items
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qindex_pipeline.embedding.embedder import Embedder
+from qindex_pipeline.errors import UsageError
+from qindex_pipeline.index.engine import Collection
+from qindex_pipeline.profiles import confidence_threshold
+from qindex_pipeline.retrieval.evaluation.evaluation import (
+    Evaluation,
+    judge_rows,
+    judge_unanswerable,
+)
+from qindex_pipeline.retrieval.evaluation.rows import (
+    EvalRow,
+    UnanswerableRow,
+    not_indexed,
+    read_rows,
+    read_unanswerable,
+)
+from qindex_pipeline.retrieval.evaluation.search import search
+from qindex_pipeline.retrieval.held import HeldIndex
+from qindex_pipeline.store import ParquetStore
+from qindex_pipeline.tables import CHUNKS
+
+if TYPE_CHECKING:
+    from qindex_pipeline.settings import Settings
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What is evaluated.
+
+    Attributes:
+        collection: The index.
+        embedder: What it was built with.
+        site: The site whose questions are asked.
+        urls: The site's indexed pages; None where they are not known, and not compared.
+    """
+
+    collection: Collection
+    embedder: Embedder
+    site: str
+    urls: Items[str] | None = None
+
+
+def evaluate(
+    index: Evaluated,
+    rows: Sequence[EvalRow],
+    unanswerable: Sequence[UnanswerableRow],
+    threshold: float,
+    top_k: int,
+) -> Evaluation:
+    """Ask all questions in one go and judge every arm.
+
+    Args:
+        index: What is evaluated.
+        rows: Questions that the site answers.
+        unanswerable: Questions that it doesn't; may be none.
+        threshold: The confidence below which an answer is refused.
+        top_k: Results of an answer.
+    """
+    asked = [row.question for row in (*rows, *unanswerable)]
+    found = search(index.collection, index.embedder, asked, index.site)
+    answerable, foreign = found.split(len(rows))
+    return Evaluation(
+        site=index.site,
+        threshold=threshold,
+        rows=judge_rows(rows, answerable, top_k),
+        unanswerable=judge_unanswerable(unanswerable, foreign, top_k),
+        not_indexed=[] if index.urls is None else not_indexed(rows, index.urls),
+    )
+
+
+def evaluate_published(
+    settings: "Settings", site: str, questions: Path, unanswerable: Path | None = None
+) -> Evaluation:
+    """Evaluate what is published of `site` with the questions of a file.
+
+    Raises:
+        UsageError: A file is malformed, or the index has no such site.
+        WorkError: There is no index, or one of another fingerprint.
+    """
+    rows = read_rows(questions)
+    foreign = read_unanswerable(unanswerable) if unanswerable is not None else []
+    with closing(HeldIndex(settings)) as held:
+        index = held.current()
+        if site not in index.sites:
+            known = ", ".join(sorted(index.sites))
+            raise UsageError(f"the index has no site {site!r}; it has {known}")
+        threshold = confidence_threshold(settings, index.collection.manifest.fingerprint.embedder)
+        urls = indexed_urls(ParquetStore(settings.data), site)
+        evaluated = Evaluated(index.collection, index.embedder, site, urls)
+        return evaluate(evaluated, rows, foreign, threshold, settings.top_k)
+
+
+def indexed_urls(store: ParquetStore, site: str) -> set[str] | None:
+    """The pages of a site that have a chunk in the index; None where its table is elsewhere."""
+    if not store.exists(CHUNKS, site):
+        return None
+    chunks = store.read(CHUNKS, site).select(["url", "duplicate_of"]).to_pylist()
+    return {chunk["url"] for chunk in chunks if chunk["duplicate_of"] is None}

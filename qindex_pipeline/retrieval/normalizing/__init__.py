@@ -1,0 +1,1 @@
+"""From a query to the forms of it that are searched."""
