@@ -251,13 +251,13 @@ def timed_asks(index: QIndex, texts: Sequence[str]) -> dict[str, list[float]]:
     settings = Settings.from_env()
     collection, models = open_collection(settings)
     embedder, bm25 = index_embedder(collection.manifest, models, settings), Bm25Model()
-    embedder.embed(texts[:1])
+    embedder.embed_queries(texts[:1])
     times: dict[str, list[float]] = {"ask": [], "  embed": [], "  search": [], "  merge": []}
     for text in texts:
         moments = [time.perf_counter()]
         index.ask(text, SITE, write_answer=False)
         moments.append(time.perf_counter())
-        vector, sparse = embedder.embed([text])[0].tolist(), bm25.query(text)
+        vector, sparse = embedder.embed_queries([text])[0].tolist(), bm25.query(text)
         moments.append(time.perf_counter())
         hits = ask_legs(collection, LEGS, vector, sparse, SITE)
         moments.append(time.perf_counter())
