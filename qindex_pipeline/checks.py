@@ -6,8 +6,11 @@ through `gate` before the value is handed over.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 
 import dagster as dg
+
+from qindex_pipeline.retrieval.calibration import Calibration
 
 PAGES_FETCHED = dg.AssetCheckSpec(
     "pages_fetched",
@@ -41,6 +44,13 @@ COLLECTION_MATCHES_TABLE = dg.AssetCheckSpec(
     asset="question_index",
     blocking=True,
     description="The collection holds as many points of the site as the embeddings table has rows.",
+)
+
+
+CONFIDENCE_BANDS_ARE_APART = dg.AssetCheckSpec(
+    "confidence_bands_are_apart",
+    asset="question_index",
+    description="The site's threshold lets pass its own questions and few foreign ones.",
 )
 
 
@@ -112,4 +122,22 @@ def collection_matches_table(in_collection: int, in_table: int) -> dg.AssetCheck
         if passed
         else f"the collection holds {in_collection} points, the table {in_table} rows",
         metadata={"points_in_collection": in_collection, "rows_in_table": in_table},
+    )
+
+
+def confidence_bands_are_apart(calibration: Calibration | None) -> dg.AssetCheckResult:
+    """Judge a site's calibration; a site with too few questions keeps the embedder's threshold."""
+    overlaps = calibration is not None and calibration.bands_overlap
+    return dg.AssetCheckResult(
+        passed=not overlaps,
+        check_name=CONFIDENCE_BANDS_ARE_APART.name,
+        asset_key=CONFIDENCE_BANDS_ARE_APART.asset_key,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=None
+        if calibration is None or not overlaps
+        else (
+            f"at the threshold {calibration.threshold} {calibration.false_accept:.0%} of the "
+            f"foreign questions pass and {calibration.false_refuse:.0%} of the site's own do not"
+        ),
+        metadata={} if calibration is None else asdict(calibration),
     )

@@ -1,9 +1,9 @@
 """What a run works with: settings, sites, and the stages' tools, each opened when first used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qindex_pipeline.crawl import CrawlSettings
 from qindex_pipeline.embedding.cache import VectorCache
@@ -11,6 +11,7 @@ from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import Fingerprint, fingerprint
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import UsageError
+from qindex_pipeline.ids import content_hash
 from qindex_pipeline.index.engine import SCHEMA_VERSION, Engine, Manifest
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.sparse import SPARSE_MODEL
@@ -23,6 +24,9 @@ from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import EMBEDDINGS, RAW_PAGES
+
+if TYPE_CHECKING:
+    from qindex_pipeline.embedding.embedder import Vectors
 
 
 @dataclass
@@ -72,6 +76,19 @@ class Pipeline:
     def engine(self) -> Engine:
         """Where the collection lives."""
         return open_engine(self.settings)
+
+    def query_vectors(self, texts: Sequence[str]) -> "Vectors":
+        """Unit vectors of what users ask; like any text, each is embedded once ever."""
+        import numpy as np
+
+        by_key = {content_hash("query", text): text for text in texts}
+        found, _ = self.vector_cache.embed(
+            self.fingerprint.digest,
+            by_key,
+            self.embedder.embed_queries,
+            lambda done, total: self.progress("calibration", done, total, "questions"),
+        )
+        return np.array([found[content_hash("query", text)] for text in texts], dtype=np.float32)
 
     @property
     def crawl_settings(self) -> CrawlSettings:

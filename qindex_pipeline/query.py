@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from qindex_pipeline.errors import UsageError
-from qindex_pipeline.profiles import Models, confidence_threshold
+from qindex_pipeline.profiles import Models
 from qindex_pipeline.retrieval.answering.answerer import Answerer, Ended, Part, open_answerer
-from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, Published
+from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, Published, limits
 from qindex_pipeline.retrieval.legs import LEGS, Leg
 from qindex_pipeline.retrieval.normalizing.forms import Normalizer, search_forms
 from qindex_pipeline.retrieval.normalizing.model import open_normalizer
@@ -158,8 +158,9 @@ class QIndex:
         index = self._held.current()
         forms = search_forms(asked, self._normalize)
         _require_site(index, site)
-        limit = self._threshold(index) if threshold is None else threshold
-        results = search(index, forms, site, top_k or self._settings.top_k, limit, legs)
+        limit_of = limits(self._settings, index, threshold)
+        results = search(index, forms, site, top_k or self._settings.top_k, limit_of, legs)
+        limit = limit_of(site or (results[0].site if results else None))
         refused = not any(result.confident for result in results)
         return Answer(
             question=question,
@@ -180,10 +181,6 @@ class QIndex:
         if ranked.reason is not None:
             return [Ended(refused=True, reason=ranked.reason)]
         return self._answerer.stream(" ".join(ranked.question.split()), ranked.passing)
-
-    def _threshold(self, index: Published) -> float:
-        built_with = index.collection.manifest.fingerprint.embedder
-        return confidence_threshold(self._settings, built_with)
 
     @cached_property
     def _normalize(self) -> Normalizer:

@@ -21,7 +21,7 @@ from qindex_pipeline.retrieval.opening import open_collection
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import load_sites
 from qindex_pipeline.store import ParquetStore
-from qindex_pipeline.tables import CHUNKS, EMBEDDINGS, GROUNDED_QUESTIONS, to_rows
+from qindex_pipeline.tables import CALIBRATIONS, CHUNKS, EMBEDDINGS, GROUNDED_QUESTIONS, to_rows
 
 Say = Callable[[str], None]
 
@@ -86,7 +86,9 @@ def table_points(store: ParquetStore, site: str) -> list[Point]:
         to_rows(table, store.read(table, site))
         for table in (CHUNKS, GROUNDED_QUESTIONS, EMBEDDINGS)
     )
-    return build_points(chunks, questions, embeddings)
+    calibrated = store.exists(CALIBRATIONS, site)
+    calibrations = to_rows(CALIBRATIONS, store.read(CALIBRATIONS, site)) if calibrated else []
+    return build_points(chunks, questions, embeddings, calibrations)
 
 
 def _sites(settings: Settings, store: ParquetStore, site: str | None) -> Sequence[str]:

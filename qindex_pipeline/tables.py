@@ -212,6 +212,25 @@ EMBEDDINGS = Table(
     ),
 )
 
+CALIBRATIONS = Table(
+    "calibrations",
+    1,
+    pa.schema(
+        [
+            _column("site", pa.string(), "site key"),
+            _column("fingerprint", pa.string(), "digest of the embedding fingerprint"),
+            _column("threshold", pa.float64(), "least confidence of a result that may answer"),
+            _column("auroc", pa.float64(), "chance that an own question beats a foreign one"),
+            _column("false_accept", pa.float64(), "share of foreign questions that would pass"),
+            _column("false_refuse", pa.float64(), "share of own questions that would not"),
+            _column("own_questions", pa.int32(), "accepted questions that were scored"),
+            _column("foreign_questions", pa.int32(), "foreign questions that were scored"),
+            _column("word_overlap", pa.float64(), "share of own questions' words in their chunks"),
+        ]
+    ),
+)
+"""One row a site, none where a site has too few questions; the collection carries it too."""
+
 TABLES = {
     table.name: table
     for table in (
@@ -221,6 +240,7 @@ TABLES = {
         CANDIDATE_QUESTIONS,
         GROUNDED_QUESTIONS,
         EMBEDDINGS,
+        CALIBRATIONS,
     )
 }
 """Every table by its name, in the order in which data flows."""

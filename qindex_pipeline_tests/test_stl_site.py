@@ -21,7 +21,7 @@ from qindex_pipeline.retrieval.result import REFUSAL
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site
 from qindex_pipeline.store import ParquetStore
-from qindex_pipeline.tables import CHUNKS, GROUNDED_QUESTIONS, RAW_PAGES
+from qindex_pipeline.tables import CALIBRATIONS, CHUNKS, GROUNDED_QUESTIONS, RAW_PAGES
 from qindex_pipeline_tests.fakes.anthropic_server import AnthropicServer
 from qindex_pipeline_tests.stl import serving_stl, shared, stl_site
 
@@ -84,7 +84,7 @@ def test_the_seeds_queries_find_their_pages(built: Built):
     first, top_three, refused = ranks(built, LEGS)
     assert sum(first) >= 8
     assert all(top_three)
-    assert refused <= 1
+    assert refused == 0
 
 
 def test_questions_alone_find_at_least_half_of_the_pages_first(built: Built):
@@ -127,11 +127,16 @@ def test_a_matched_question_is_accepted_and_its_evidence_stands_in_its_chunk(bui
     assert matched > 10
 
 
+def calibrated(built: Built) -> float:
+    (row,) = built.store.read(CALIBRATIONS, "stl").to_pylist()
+    return row["threshold"]
+
+
 def test_foreign_questions_are_refused_at_the_same_threshold(built: Built):
     questions = FOREIGN.read_text().splitlines()
     assert len(questions) == 20
     answers = [built.index.ask(question, "stl") for question in questions]
-    assert {answer.threshold for answer in answers} == {0.40}
+    assert {answer.threshold for answer in answers} == {calibrated(built)}
     assert [answer.question for answer in answers if not answer.refused] == []
     assert {answer.answer for answer in answers} == {REFUSAL}
 

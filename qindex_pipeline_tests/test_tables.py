@@ -78,6 +78,7 @@ def test_the_tables_stand_in_the_order_in_which_data_flows() -> None:
         "candidate_questions",
         "grounded_questions",
         "embeddings",
+        "calibrations",
     ]
 
 

@@ -6,14 +6,15 @@ Further windows of a long chunk carry a dense vector only.
 """
 
 import json
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from qindex_pipeline.embedding.readable import readable
 from qindex_pipeline.embedding.windows import place
-from qindex_pipeline.ids import content_hash
+from qindex_pipeline.ids import content_hash, point_id
 from qindex_pipeline.index.sparse import Bm25Model, SparseVector
 
 Row = Mapping[str, Any]
@@ -38,7 +39,10 @@ class Point:
 
 
 def build_points(
-    chunks: Sequence[Row], questions: Sequence[Row], embeddings: Iterable[Row]
+    chunks: Sequence[Row],
+    questions: Sequence[Row],
+    embeddings: Sequence[Row],
+    calibrations: Sequence[Row] = (),
 ) -> list[Point]:
     """The points of one site.
 
@@ -46,9 +50,10 @@ def build_points(
         chunks: Rows of the chunks table.
         questions: Rows of the grounded_questions table.
         embeddings: Rows of the embeddings table made from them.
+        calibrations: Rows of the calibrations table; none or one.
 
     Returns:
-        One point per row of embeddings, in its order.
+        One point per row of embeddings, in its order, then the site's own.
     """
     chunk_by_id = {chunk["chunk_id"]: chunk for chunk in chunks}
     question_by_id = {question["question_id"]: question for question in questions}
@@ -70,7 +75,34 @@ def build_points(
             payload = {"kind": "passage", "site": chunk["site"], "chunk_id": chunk["chunk_id"]}
         payload[HASH_KEY] = _hash(row, payload, sparse)
         points.append(Point(row["point_id"], row["vector"], sparse, payload))
+    points.extend(site_point(row, embeddings) for row in calibrations)
     return points
+
+
+def site_point_id(site: str) -> str:
+    """The id of the point that says what is known of a site as a whole."""
+    return point_id(content_hash("site", site))
+
+
+def site_point(calibration: Row, embeddings: Sequence[Row]) -> Point:
+    """The point that carries a site's calibration to whoever asks the collection.
+
+    No leg returns it: its kind is `site`. Its vector is the middle of the site's.
+
+    Args:
+        calibration: The row of the calibrations table.
+        embeddings: Rows of the embeddings table, at least one.
+    """
+    import numpy as np
+
+    vectors = np.array([row["vector"] for row in embeddings], dtype=np.float64)
+    middle: list[float] = vectors.mean(axis=0).tolist()
+    length = math.hypot(*middle) or 1.0
+    vector = [value / length for value in middle]
+    payload: dict[str, Any] = {"kind": "site", **calibration}
+    facts = json.dumps(payload, sort_keys=True)
+    payload[HASH_KEY] = content_hash(facts, *(row["text_hash"] for row in embeddings))
+    return Point(site_point_id(calibration["site"]), vector, None, payload)
 
 
 def _question_payload(question: Row) -> dict[str, Any]:

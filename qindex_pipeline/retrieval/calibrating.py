@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from qindex_pipeline.retrieval.calibration import (
@@ -21,6 +22,13 @@ _WORD = re.compile(r"\w+")
 _BLOCK = 64  # questions scored at once: 64 x 100,000 cosines are 26 MB
 
 Row = Mapping[str, Any]
+
+
+def calibration_rows(calibration: Calibration | None, site: str, fingerprint: str) -> list[Row]:
+    """The rows of the calibrations table of one site."""
+    if calibration is None:
+        return []
+    return [{"site": site, "fingerprint": fingerprint, **asdict(calibration)}]
 
 
 def calibrate_site(

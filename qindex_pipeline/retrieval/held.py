@@ -6,7 +6,7 @@ A question sees one published state from beginning to end, whatever is published
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,8 @@ from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.errors import QIndexError
 from qindex_pipeline.index.engine import Collection, Engine
 from qindex_pipeline.index.opening import open_engine
-from qindex_pipeline.profiles import Models
+from qindex_pipeline.index.points import site_point_id
+from qindex_pipeline.profiles import Models, confidence_threshold
 from qindex_pipeline.retrieval.opening import index_embedder, open_collection
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Published:
     models: Models
     embedder: Embedder
     sites: frozenset[str]
+    thresholds: Mapping[str, float]
 
 
 class HeldIndex:
@@ -110,4 +112,26 @@ class HeldIndex:
             embedder = before.embedder
         else:
             embedder = index_embedder(collection.manifest, models, self._settings)
-        return Published(collection, models, embedder, frozenset(collection.sites()))
+        sites = frozenset(collection.sites())
+        return Published(collection, models, embedder, sites, _thresholds(collection, sites))
+
+
+def _thresholds(collection: Collection, sites: Iterable[str]) -> dict[str, float]:
+    """The threshold of each calibrated site, as its own point says."""
+    found = collection.retrieve([site_point_id(site) for site in sites])
+    return {payload["site"]: payload["threshold"] for payload in found.values()}
+
+
+def limits(
+    settings: "Settings", index: Published, threshold: float | None = None
+) -> Callable[[str | None], float]:
+    """The confidence that a result of a site needs, by the site's key.
+
+    What the caller or the settings name, else what the site was calibrated to, else the
+    embedder's.
+    """
+    default = confidence_threshold(settings, index.collection.manifest.fingerprint.embedder)
+    if threshold is not None or settings.confidence_threshold is not None:
+        named = default if threshold is None else threshold
+        return lambda _: named
+    return lambda site: index.thresholds.get(site or "", default)

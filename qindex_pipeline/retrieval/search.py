@@ -1,6 +1,6 @@
 """From a question to ranked, judged results: embed, ask the legs, fuse, fetch the texts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -20,10 +20,10 @@ def search(
     forms: Sequence[str],
     site: str | None,
     top_k: int,
-    limit: float,
+    limit: Callable[[str], float],
     legs: Sequence[Leg],
 ) -> list[Result]:
-    """The best `top_k` chunks for a question, each held against the threshold `limit`.
+    """The best `top_k` chunks for a question, each held against its site's threshold.
 
     Args:
         index: What is asked.
@@ -31,7 +31,7 @@ def search(
             the better confidence counts.
         site: Only this site; None asks all.
         top_k: Results, at most.
-        limit: Confidence a result needs.
+        limit: Confidence that a result of a site needs.
         legs: The legs that rank.
     """
     vectors = index.embedder.embed_queries(list(forms))
@@ -46,8 +46,10 @@ def search(
     hits = merge_forms(found, option_names(forms[0]))
     ranked = fuse(hits, legs)[:top_k]
     texts = _passages(index.collection, ranked, hits)
+    found_at = [(item, texts[item.chunk_id]) for item in ranked]
     return [
-        judge(rank, item, texts[item.chunk_id], limit) for rank, item in enumerate(ranked, start=1)
+        judge(rank, item, passage, limit(passage["site"]))
+        for rank, (item, passage) in enumerate(found_at, start=1)
     ]
 
 

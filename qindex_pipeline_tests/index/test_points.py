@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from qindex_pipeline.ids import derived_point_id, point_id
-from qindex_pipeline.index.points import HASH_KEY, Point, build_points
+from qindex_pipeline.index.points import HASH_KEY, Point, build_points, site_point_id
 from qindex_pipeline.index.sparse import Bm25Model
 from qindex_pipeline_tests.conftest import Row, chunk_row, embedding_row, question_row
 
@@ -116,3 +116,16 @@ def test_the_hash_changes_with_all_that_a_point_holds(
 
 def test_no_vector_no_point() -> None:
     assert build_points([CHUNK], [ASKED], []) == []
+
+
+def test_a_calibrated_site_has_a_point_of_its_own_that_no_leg_asks_for() -> None:
+    row = {"site": "docs", "threshold": 0.4, "fingerprint": "f"}
+    *others, point = build_points([CHUNK], [ASKED], ROWS, [row])
+    assert others == build_points([CHUNK], [ASKED], ROWS)
+    assert point.id == site_point_id("docs")
+    facts = {key: value for key, value in point.payload.items() if key != HASH_KEY}
+    assert facts == {"kind": "site"} | row
+    assert sum(value * value for value in point.vector) == pytest.approx(1)
+    *_, changed = build_points([CHUNK], [ASKED], ROWS, [row | {"threshold": 0.5}])
+    assert changed.id == point.id
+    assert changed.content_hash != point.content_hash

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.index.engine import Collection
-from qindex_pipeline.profiles import confidence_threshold
 from qindex_pipeline.retrieval.evaluation.evaluation import (
     Evaluation,
     judge_rows,
@@ -28,7 +27,7 @@ from qindex_pipeline.retrieval.evaluation.rows import (
     read_unanswerable,
 )
 from qindex_pipeline.retrieval.evaluation.search import search
-from qindex_pipeline.retrieval.held import HeldIndex
+from qindex_pipeline.retrieval.held import HeldIndex, limits
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import CHUNKS
 
@@ -97,7 +96,7 @@ def evaluate_published(
         if site not in index.sites:
             known = ", ".join(sorted(index.sites))
             raise UsageError(f"the index has no site {site!r}; it has {known}")
-        threshold = confidence_threshold(settings, index.collection.manifest.fingerprint.embedder)
+        threshold = limits(settings, index)(site)
         urls = indexed_urls(ParquetStore(settings.data), site)
         evaluated = Evaluated(index.collection, index.embedder, site, urls)
         return evaluate(evaluated, rows, foreign, threshold, settings.top_k)
