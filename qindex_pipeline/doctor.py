@@ -13,7 +13,7 @@ from qindex_pipeline.errors import QIndexError, UsageError
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.profiles import Models, resolve_models
 from qindex_pipeline.questions.opening import open_generator
-from qindex_pipeline.retrieval.answering.answerer import open_answerer
+from qindex_pipeline.retrieval.answering.opening import open_answerer
 from qindex_pipeline.settings import Settings, unknown_variables
 from qindex_pipeline.sites import Site, load_sites
 

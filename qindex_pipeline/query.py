@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Self
 
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.profiles import Models
-from qindex_pipeline.retrieval.answering.answerer import Answerer, Ended, Part, open_answerer
+from qindex_pipeline.retrieval.answering.answerer import Answerer, Ended, Part
+from qindex_pipeline.retrieval.answering.opening import open_answerer
 from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, Published, limits
 from qindex_pipeline.retrieval.legs import LEGS, Leg
 from qindex_pipeline.retrieval.normalizing.forms import Normalizer, search_forms

@@ -15,10 +15,10 @@ from qindex_pipeline.retrieval.answering.answerer import (
     Cited,
     Ended,
     Part,
-    open_answerer,
 )
 from qindex_pipeline.retrieval.answering.extract import ExtractAnswerer
 from qindex_pipeline.retrieval.answering.models import CUT_OFF, DECLINED, STOPPED
+from qindex_pipeline.retrieval.answering.opening import open_answerer
 from qindex_pipeline.retrieval.answering.prompt import NO_ANSWER, SYSTEM, user_prompt
 from qindex_pipeline.retrieval.result import Result
 from qindex_pipeline_tests.conftest import CLOSED, MakeSettings

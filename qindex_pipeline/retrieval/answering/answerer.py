@@ -1,17 +1,13 @@
-"""What an answerer is, and how a setting `provider:model` becomes one.
+"""What an answerer is, and what an answer arrives as.
 
 An answerer sees only results that passed the threshold, and is never called without one.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from qindex_pipeline.errors import UsageError
 from qindex_pipeline.retrieval.result import Result
-
-if TYPE_CHECKING:
-    from qindex_pipeline.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -53,29 +49,3 @@ class Answerer(Protocol):
         Raises WorkError when the provider fails, also in the middle of an answer.
         """
         ...
-
-
-def open_answerer(spec: str, settings: "Settings") -> Answerer:
-    """The answerer that `spec` names: `extract`, `anthropic:`, `openai:` or `ollama:` + model.
-
-    Raises UsageError for an unknown provider or a missing key.
-    """
-    provider, _, model = spec.partition(":")
-    if spec == "extract":
-        from qindex_pipeline.retrieval.answering.extract import ExtractAnswerer
-
-        return ExtractAnswerer()
-    if provider == "anthropic" and model:
-        from qindex_pipeline.providers import anthropic_client
-        from qindex_pipeline.retrieval.answering.models import AnthropicAnswerer
-
-        return AnthropicAnswerer(model, anthropic_client(settings))
-    if provider in {"openai", "ollama"} and model:
-        from qindex_pipeline.providers import openai_client
-        from qindex_pipeline.retrieval.answering.models import OpenAIAnswerer
-
-        return OpenAIAnswerer(provider, model, openai_client(provider, settings))
-    raise UsageError(
-        f"answerer {spec!r} is not known: use extract, anthropic:<model>, openai:<model> or "
-        "ollama:<model>"
-    )
