@@ -143,6 +143,7 @@ def _chunk(item: Mapping[str, str]) -> Row:
         "url": url,
         "anchor": anchor,
         "title": title,
+        "lang": "en",
         "heading_path": [item["chunk_heading"]],
         "text": item["text"],
         "duplicate_of": None,
