@@ -5,7 +5,7 @@ it looks at a blocking check's result, so a check that must keep the last good t
 through `gate` before the value is handed over.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import dagster as dg
@@ -46,7 +46,6 @@ COLLECTION_MATCHES_TABLE = dg.AssetCheckSpec(
     description="The collection holds as many points of the site as the embeddings table has rows.",
 )
 
-
 CONFIDENCE_BANDS_ARE_APART = dg.AssetCheckSpec(
     "confidence_bands_are_apart",
     asset="question_index",
@@ -72,15 +71,23 @@ def pages_fetched(stored: int, problem: str | None) -> dg.AssetCheckResult:
     )
 
 
-def crawl_is_not_suspect(problem: str | None) -> dg.AssetCheckResult:
-    """Judge a crawl by what it lost: `problem` says why it is suspect, None that it is not."""
+def _warning(
+    spec: dg.AssetCheckSpec, problem: str | None, metadata: Mapping[str, float] | None = None
+) -> dg.AssetCheckResult:
+    """A check that warns of `problem` and blocks nothing; None: there is none."""
     return dg.AssetCheckResult(
         passed=problem is None,
-        check_name=CRAWL_IS_NOT_SUSPECT.name,
-        asset_key=CRAWL_IS_NOT_SUSPECT.asset_key,
+        check_name=spec.name,
+        asset_key=spec.asset_key,
         severity=dg.AssetCheckSeverity.WARN,
         description=problem,
+        metadata=metadata,
     )
+
+
+def crawl_is_not_suspect(problem: str | None) -> dg.AssetCheckResult:
+    """Judge a crawl by what it lost: `problem` says why it is suspect, None that it is not."""
+    return _warning(CRAWL_IS_NOT_SUSPECT, problem)
 
 
 def chunks_are_whole(problems: Sequence[str]) -> dg.AssetCheckResult:
@@ -127,17 +134,11 @@ def collection_matches_table(in_collection: int, in_table: int) -> dg.AssetCheck
 
 def confidence_bands_are_apart(calibration: Calibration | None) -> dg.AssetCheckResult:
     """Judge a site's calibration; a site with too few questions keeps the embedder's threshold."""
-    overlaps = calibration is not None and calibration.bands_overlap
-    return dg.AssetCheckResult(
-        passed=not overlaps,
-        check_name=CONFIDENCE_BANDS_ARE_APART.name,
-        asset_key=CONFIDENCE_BANDS_ARE_APART.asset_key,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=None
-        if calibration is None or not overlaps
-        else (
-            f"at the threshold {calibration.threshold} {calibration.false_accept:.0%} of the "
-            f"foreign questions pass and {calibration.false_refuse:.0%} of the site's own do not"
-        ),
-        metadata={} if calibration is None else asdict(calibration),
+    if calibration is None:
+        return _warning(CONFIDENCE_BANDS_ARE_APART, None)
+    problem = (
+        f"at the threshold {calibration.threshold} {calibration.false_accept:.0%} of the "
+        f"foreign questions pass and {calibration.false_refuse:.0%} of the site's own do not"
     )
+    overlaps = calibration.bands_overlap
+    return _warning(CONFIDENCE_BANDS_ARE_APART, problem if overlaps else None, asdict(calibration))

@@ -81,14 +81,14 @@ class Pipeline:
         """Unit vectors of what users ask; like any text, each is embedded once ever."""
         import numpy as np
 
-        by_key = {content_hash("query", text): text for text in texts}
+        keys = [content_hash("query", text) for text in texts]
         found, _ = self.vector_cache.embed(
             self.fingerprint.digest,
-            by_key,
+            dict(zip(keys, texts, strict=True)),
             self.embedder.embed_queries,
             lambda done, total: self.progress("calibration", done, total, "questions"),
         )
-        return np.array([found[content_hash("query", text)] for text in texts], dtype=np.float32)
+        return np.array([found[key] for key in keys], dtype=np.float32)
 
     @property
     def crawl_settings(self) -> CrawlSettings:

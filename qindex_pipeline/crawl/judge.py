@@ -4,7 +4,7 @@ Knows no network: everything here depends on the site's pages and the order of a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,7 @@ class Judge:
         if canonical is None or not self._scope.contains(canonical):
             canonical = fetch.final_url
         internal = [url for url in head.links if self._scope.contains(url)]
+        title, directives = title_of(head), _directives(fetch.robots, head.robots)
         return replace(
             failed_page(self._site.key, candidate, fetch, fetch.outcome, None),
             page_id=content_hash(self._site.key, canonical),
@@ -83,11 +84,11 @@ class Judge:
             raw_html_hash=content_hash(result.html) if result.html is not None else None,
             content_hash=markdown_hash(extraction.markdown),
             lang=head.lang,
-            title=title_of(head),
-            title_raw=title_of(head),
+            title=title,
+            title_raw=title,
             h1=extraction.h1,
             meta_description=head.description,
-            meta_robots=",".join(sorted(_directives(fetch.robots, head.robots))) or None,
+            meta_robots=",".join(sorted(directives)) or None,
             page_summary=extraction.summary,
             markdown=extraction.markdown,
             raw_markdown=extraction.raw_markdown,
@@ -106,17 +107,16 @@ class Judge:
             n_links_internal=len(internal),
             n_links_external=len(head.links) - len(internal),
             headings=extraction.headings,
-            links=self._followed(fetch, extraction, internal),
+            links=self._followed(directives, internal, head.nofollow_links),
             extractor_version=self._version,
         )
 
     def _followed(
-        self, fetch: FetchOutcome, extraction: "Extraction", internal: list[str]
+        self, directives: frozenset[str], internal: list[str], nofollow: Sequence[str]
     ) -> list[str]:
         """The in-scope links that a crawl goes on with, in document order."""
-        directives = _directives(fetch.robots, extraction.head.robots)
         if self._site.follow_nofollow:
-            marked = [url for url in extraction.head.nofollow_links if self._scope.contains(url)]
+            marked = [url for url in nofollow if self._scope.contains(url)]
             return list(dict.fromkeys([*internal, *marked]))
         return [] if directives & {"nofollow", "none"} else internal
 

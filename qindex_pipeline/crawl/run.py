@@ -74,6 +74,7 @@ class Run:
         self._site, self._scope, self._robots = site, scope, robots
         self._frontier, self._judge, self._last = frontier, judge, last
         self._requests = 0
+        self._failed = 0
         self._kept = 0  # pages that have content in the end
         self._pages: list[Page] = []
         self._bodies: dict[str, str] = {}
@@ -139,6 +140,7 @@ class Run:
         stored = self._last.row(candidate.url)
         page = self._judge.page(candidate, result, stored)
         self._pages.append(page)
+        self._failed += page.state is State.UNKNOWN
         self._frontier.add_links(candidate, page.final_url or page.url, page.links or ())
         if page.outcome in READ:
             self._frontier.close(urls_of(page))
@@ -151,9 +153,7 @@ class Run:
     def _tell(self, progress: Progress) -> None:
         """A line for people: `12 fetched, 9 kept, 40 queued, 1 failed, 3.1 pages/s`."""
         fetched = len(self._pages)
-        failed = sum(page.state is State.UNKNOWN for page in self._pages)
         rate = fetched / max(time.monotonic() - self._begun, 0.001)
-        note = (
-            f"{fetched} fetched, {len(self._frontier)} queued, {failed} failed, {rate:.1f} pages/s"
-        )
+        queued, failed = len(self._frontier), self._failed
+        note = f"{fetched} fetched, {queued} queued, {failed} failed, {rate:.1f} pages/s"
         progress(_STAGE, self._kept, self._site.max_pages, note)

@@ -6,7 +6,6 @@ Further windows of a long chunk carry a dense vector only.
 """
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -87,22 +86,17 @@ def site_point_id(site: str) -> str:
 def site_point(calibration: Row, embeddings: Sequence[Row]) -> Point:
     """The point that carries a site's calibration to whoever asks the collection.
 
-    No leg returns it: its kind is `site`. Its vector is the middle of the site's.
+    No leg returns it: its kind is `site`. Its vector, which means nothing, is the first row's.
 
     Args:
         calibration: The row of the calibrations table.
         embeddings: Rows of the embeddings table, at least one.
     """
-    import numpy as np
-
-    vectors = np.array([row["vector"] for row in embeddings], dtype=np.float64)
-    middle: list[float] = vectors.mean(axis=0).tolist()
-    length = math.hypot(*middle) or 1.0
-    vector = [value / length for value in middle]
+    first = embeddings[0]
     payload: dict[str, Any] = {"kind": "site", **calibration}
     facts = json.dumps(payload, sort_keys=True)
-    payload[HASH_KEY] = content_hash(facts, *(row["text_hash"] for row in embeddings))
-    return Point(site_point_id(calibration["site"]), vector, None, payload)
+    payload[HASH_KEY] = content_hash(facts, first["text_hash"])
+    return Point(site_point_id(calibration["site"]), first["vector"], None, payload)
 
 
 def _question_payload(question: Row) -> dict[str, Any]:

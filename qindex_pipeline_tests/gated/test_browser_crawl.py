@@ -26,15 +26,9 @@ from qindex_pipeline.crawl.result import Known, Request, Result, Validators
 from qindex_pipeline.ids import content_hash
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.hostile import Asked, Reply, Server, page, redirect, serving
+from qindex_pipeline_tests.gated.chromium import CHROMIUM, NEEDS_CHROMIUM
 
-CHROMIUM = Path(os.environ.get("QINDEX_CHROMIUM") or "/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.gated,
-    pytest.mark.skipif(
-        not CHROMIUM.exists(),
-        reason=f"no Chromium at {CHROMIUM}: `apt-get install chromium`, or set QINDEX_CHROMIUM",
-    ),
-]
+pytestmark = NEEDS_CHROMIUM
 
 SCRIPT = {"Content-Type": "text/javascript"}
 STYLE = {"Content-Type": "text/css"}

@@ -1,10 +1,5 @@
 """What has gone wrong with pages in a browser: statuses, retries, and requests nobody needs."""
 
-import os
-from pathlib import Path
-
-import pytest
-
 from qindex_pipeline.crawl import CrawlSettings, crawl
 from qindex_pipeline.sites import Site
 from qindex_pipeline_tests.crawl.hostile import (
@@ -15,15 +10,9 @@ from qindex_pipeline_tests.crawl.hostile import (
     redirect,
     serving,
 )
+from qindex_pipeline_tests.gated.chromium import CHROMIUM, NEEDS_CHROMIUM
 
-CHROMIUM = Path(os.environ.get("QINDEX_CHROMIUM") or "/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.gated,
-    pytest.mark.skipif(
-        not CHROMIUM.exists(),
-        reason=f"no Chromium at {CHROMIUM}: `apt-get install chromium`, or set QINDEX_CHROMIUM",
-    ),
-]
+pytestmark = NEEDS_CHROMIUM
 
 
 def test_a_crawl_in_the_browser_judges_answers_as_one_over_http() -> None:

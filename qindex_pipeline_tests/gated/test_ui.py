@@ -26,15 +26,9 @@ from qindex_pipeline_tests.dagster_process import (
     webserver,
     workplace,
 )
+from qindex_pipeline_tests.gated.chromium import CHROMIUM, NEEDS_CHROMIUM
 
-CHROMIUM = Path(os.environ.get("QINDEX_CHROMIUM") or "/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.gated,
-    pytest.mark.skipif(
-        not CHROMIUM.exists(),
-        reason=f"no Chromium at {CHROMIUM}: `apt-get install chromium`, or set QINDEX_CHROMIUM",
-    ),
-]
+pytestmark = NEEDS_CHROMIUM
 
 ARGUMENTS = [
     "--no-sandbox",  # root in a container has no user namespace to put the sandbox in
