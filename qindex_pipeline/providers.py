@@ -3,11 +3,13 @@
 Retries are the SDKs' own: they honour Retry-After and back off with jitter.
 """
 
+import json
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from qindex_pipeline.errors import UsageError, WorkError
+from qindex_pipeline.errors import TransientError, UsageError, WorkError
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 REFUSED = frozenset({401, 403})
 """HTTP statuses by which a provider refuses a key."""
+
+OVERLOADED = frozenset({502, 503, 504, 529})
+"""HTTP statuses of a provider that cannot serve right now; 529 is Anthropic's own."""
 
 KEY_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
@@ -70,24 +75,45 @@ def _missing_key(provider: str) -> UsageError:
 
 @contextmanager
 def provider_errors(provider: str, model: str) -> Generator[None]:
-    """Turn an SDK's exception into a WorkError that says which key, model or address to mend."""
+    """Turn an SDK's exception into a WorkError that says which key, model or address to mend.
+
+    By then the SDK has repeated whatever may pass: lost connections, 429, 5xx.
+    """
     try:
         yield
-    except _sdk_error(provider) as error:
+    except _sdk_errors(provider) as error:
         status = getattr(error, "status_code", None)
         # A provider may repeat the refused key in its text, which a log would keep.
         cause = None if status in REFUSED else error
-        raise WorkError(_explain(provider, model, status, error)) from cause
+        kind = TransientError if _may_heal(status, error) else WorkError
+        raise kind(_explain(provider, model, status, error)) from cause
+    except json.JSONDecodeError as error:
+        # The SDKs let it through when a reply of status 200 is no JSON.
+        raise WorkError(
+            f"{provider}:{model} sent a reply that is no JSON ({_first_line(error)}): is a proxy "
+            "between, is the address right?"
+        ) from error
 
 
-def _sdk_error(provider: str) -> type[Exception]:
+def foreign_reply(spec: str, address: str) -> WorkError:
+    """What to say when the SDK hands on a reply that it cannot read, as of a page in HTML."""
+    return WorkError(
+        f"{spec}: what answers at {address} does not speak the provider's protocol: is the "
+        "address right? OpenAI's usually ends in /v1"
+    )
+
+
+def _sdk_errors(provider: str) -> tuple[type[Exception], ...]:
+    """What the SDK raises, and what it lets through from its HTTP library while a reply streams.
+
+    There are two such libraries, by release; the one in use is loaded by then.
+    """
     if provider == "anthropic":
-        from anthropic import AnthropicError
-
-        return AnthropicError
-    from openai import OpenAIError
-
-    return OpenAIError
+        from anthropic import AnthropicError as Own
+    else:
+        from openai import OpenAIError as Own
+    loaded = (sys.modules.get(name) for name in ("httpx", "httpx2"))
+    return Own, *(module.HTTPError for module in loaded if module is not None)
 
 
 def _explain(provider: str, model: str, status: int | None, error: Exception) -> str:
@@ -100,7 +126,28 @@ def _explain(provider: str, model: str, status: int | None, error: Exception) ->
         return f"{name} does not exist at this provider (HTTP 404): {remedy}"
     if status is None:
         return f"{name} cannot be reached ({_first_line(error)}): is the address right, is it up?"
+    if status == 429:
+        return f"{name} {_too_many(error)}"
+    if status in OVERLOADED:
+        return f"{name} is overloaded (HTTP {status}), after all retries too: run again later"
     return f"{name} answered HTTP {status}: {_first_line(error)}"
+
+
+def _may_heal(status: int | None, error: Exception) -> bool:
+    """Whether the same call may succeed some minutes later, though nobody mends anything."""
+    if getattr(error, "code", None) == "insufficient_quota":
+        return False
+    return status is None or status in {408, 409, 429} or status >= 500
+
+
+def _too_many(error: Exception) -> str:
+    # OpenAI answers 429 to an account without credit too, which no waiting mends.
+    if getattr(error, "code", None) == "insufficient_quota":
+        return "has no credit left (HTTP 429): check the account's billing"
+    return (
+        "refuses more calls for now (HTTP 429), after all retries too: wait, lower "
+        "QINDEX_LLM_CONCURRENCY, or set QINDEX_LLM_REQUESTS_PER_MINUTE"
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -4,15 +4,16 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from qindex_pipeline.cron import cron_expression
 from qindex_pipeline.errors import UsageError
 
-NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_SCREENSHOTS"})
-"""Variables of our prefix that tests and benchmarks read; they are no settings."""
+NOT_SETTINGS = frozenset({"QINDEX_SHARED", "QINDEX_SCREENSHOTS", "QINDEX_WEBHOOK_URL_FILE"})
+"""Variables of our prefix that tests, benchmarks and the containers' entry point read."""
 
 
 class Settings(BaseSettings):
@@ -41,7 +42,19 @@ class Settings(BaseSettings):
     suspect_share: float = Field(
         default=0.5, ge=0, le=1, description="of the last pages; a crawl below deletes nothing"
     )
-    schedule: str = Field(default="0 2 * * *", description="cron of the nightly run, UTC")
+    eval_margin: float = Field(
+        default=0.05, ge=0, le=1, description="fall of MRR@10 that is published; 1 accepts any"
+    )
+    schedule: Annotated[str, AfterValidator(cron_expression)] = Field(
+        default="0 2 * * *", description="cron of the nightly run, UTC"
+    )
+    stagger_minutes: int = Field(
+        default=60, ge=0, le=1440, description="over which the sites of that cron are spread"
+    )
+    webhook_url: SecretStr | None = Field(
+        default=None, description="told of failed runs and checks"
+    )
+    webserver_url: str | None = Field(default=None, description="of Dagster's UI, for links to it")
 
     collection_name: str | None = Field(default=None, description="alias of the collection")
     embed_dim: int | None = Field(default=None, ge=1, description="checked against the model")
@@ -51,7 +64,23 @@ class Settings(BaseSettings):
     confidence_threshold: float | None = Field(default=None, ge=-1, le=1)
     max_questions: int = Field(default=8, ge=1, le=50, description="questions a chunk, at most")
 
+    questions: Path = Field(default=Path("questions"), description="folder of people's questions")
+    round_trip_k: int | None = Field(
+        default=None, ge=1, description="a question must find its chunk among so many"
+    )
+    max_failed_share: float = Field(
+        default=0.10, ge=0, le=1, description="of chunks without a valid answer; above, a run fails"
+    )
+
     llm_concurrency: int = Field(default=4, ge=1, description="calls in flight")
+    llm_requests_per_minute: int | None = Field(default=None, ge=1, description="at most")
+    llm_tokens_per_minute: int | None = Field(default=None, ge=1, description="at most")
+    llm_batch: bool = Field(default=False, description="through the batch interface")
+    llm_batch_poll: float = Field(default=30.0, gt=0, description="seconds between two looks")
+    prices: str | None = Field(
+        default=None, description="model=in/out in dollars a million tokens, by comma"
+    )
+    max_cost_usd: float | None = Field(default=None, gt=0, description="of a run's calls")
     llm_retries: int = Field(default=4, ge=0, description="retries of a call, by the SDK")
     llm_timeout: float = Field(default=120.0, gt=0, description="seconds a call may take")
     openai_base_url: str | None = Field(default=None, description="any OpenAI-compatible server")
@@ -81,19 +110,27 @@ class Settings(BaseSettings):
             name = str(detail["loc"][0])
             variable = name if name.isupper() else f"QINDEX_{name.upper()}"
             raise UsageError(f"{variable}={detail['input']!r}: {detail['msg']}") from None
-        if "://" in settings.data and not settings.qdrant_url:
+        if settings.is_on_object_store and not settings.qdrant_url:
             raise UsageError(
                 f"QINDEX_DATA={settings.data} is an object store: set QDRANT_URL too, the embedded "
                 "engine needs a local folder"
             )
+        webhook = settings.webhook_url  # never shown: whoever has the address may post
+        if webhook and not webhook.get_secret_value().startswith(("http://", "https://")):
+            raise UsageError("QINDEX_WEBHOOK_URL is not an http(s) address")
         return settings
+
+    @property
+    def is_on_object_store(self) -> bool:
+        """Whether the data root is an object store, which outlives the disks of the machines."""
+        return "://" in self.data
 
     @property
     def state_dir(self) -> Path:
         """Local folder for what needs rename, append and locks."""
         if self.state is not None:
             return self.state
-        if "://" in self.data:
+        if self.is_on_object_store:
             return Path("data/state")
         return Path(self.data) / "state"
 

@@ -173,21 +173,27 @@ _CANDIDATE = [
     _column("tokens_out", pa.int32(), "answer tokens of the chunk's call, on its first row"),
     _optional("cost_usd", pa.float64(), "price of the chunk's call, on its first row"),
     _column("created_at", _TIME, "when the generator answered"),
+    _column("origin", pa.string(), "generated, kept (of the chunk before an edit), human"),
 ]
 
-CANDIDATE_QUESTIONS = Table("candidate_questions", 1, pa.schema(_CANDIDATE))
+CANDIDATE_QUESTIONS = Table("candidate_questions", 2, pa.schema(_CANDIDATE))
 
 GROUNDED_QUESTIONS = Table(
     "grounded_questions",
-    1,
+    2,
     pa.schema(
         [
             *_CANDIDATE,
             _column("accepted", pa.bool_(), "passed every filter"),
-            _optional("reject_reason", pa.string(), "name of the filter that rejected it"),
+            _optional("reject_reason", pa.string(), "name of the first filter that objects"),
+            _column("objections", _TEXTS, "names of all filters that object, in their order"),
             _column("shared_words", _TEXTS, "words of >4 characters shared with the chunk"),
+            _optional("seed_grounded", pa.bool_(), "at least 2 shared words: the seed's rule"),
+            _optional("shared_terms", _TEXTS, "terms shared with the chunk, by the rule used"),
             _optional("round_trip_rank", pa.int32(), "rank of its own chunk, where computed"),
-            _optional("duplicate_of", pa.string(), "question_id that it repeats"),
+            _optional("duplicate_of", pa.string(), "question_id that it repeats in its chunk"),
+            _optional("targets", _TEXTS, "further chunk_ids that the same question leads to"),
+            _optional("ambiguous", pa.bool_(), "leads to too many chunks to point at one"),
         ]
     ),
 )
@@ -214,11 +220,12 @@ EMBEDDINGS = Table(
 
 CALIBRATIONS = Table(
     "calibrations",
-    1,
+    2,
     pa.schema(
         [
             _column("site", pa.string(), "site key"),
             _column("fingerprint", pa.string(), "digest of the embedding fingerprint"),
+            _optional("subject", pa.string(), "what the site is about, by its start page's title"),
             _column("threshold", pa.float64(), "least confidence of a result that may answer"),
             _column("auroc", pa.float64(), "chance that an own question beats a foreign one"),
             _column("false_accept", pa.float64(), "share of foreign questions that would pass"),
@@ -231,6 +238,29 @@ CALIBRATIONS = Table(
 )
 """One row a site, none where a site has too few questions; the collection carries it too."""
 
+EVALUATION = Table(
+    "evaluation",
+    1,
+    pa.schema(
+        [
+            _column("site", pa.string(), "site key"),
+            _column("arm", pa.string(), "way to rank: passage, question, bm25, fused or seed"),
+            _column("n", pa.int32(), "questions of the site's file"),
+            _column("hit_at_1", pa.float64(), "share of questions whose right page is first"),
+            _column("hit_at_3", pa.float64(), "share with a right page among the first three"),
+            _column("hit_at_10", pa.float64(), "share with a right page among the first ten"),
+            _column("mrr_at_10", pa.float64(), "mean of 1 / rank of the first right page"),
+            _column("best_mrr_at_10", pa.float64(), "best of the accepted runs since the baseline"),
+            _column("threshold", pa.float64(), "confidence below which an answer was refused"),
+            _column("questions_hash", pa.string(), "hash of the questions and their pages"),
+            _column("embeddings_hash", pa.string(), "hash of the embeddings that were accepted"),
+            _column("fingerprint", pa.string(), "digest of the embedding fingerprint"),
+            _column("evaluated_at", _TIME, "when the questions were asked"),
+        ]
+    ),
+)
+"""The last accepted run of a site that names questions, a row an arm; none for another site."""
+
 TABLES = {
     table.name: table
     for table in (
@@ -241,6 +271,7 @@ TABLES = {
         GROUNDED_QUESTIONS,
         EMBEDDINGS,
         CALIBRATIONS,
+        EVALUATION,
     )
 }
 """Every table by its name, in the order in which data flows."""
@@ -313,9 +344,27 @@ def _raw_pages_from_1(table: Table, arrow: pa.Table) -> pa.Table:
     return wide.set_column(wide.schema.get_field_index("state"), "state", states)
 
 
+def _candidates_from_1(table: Table, arrow: pa.Table) -> pa.Table:
+    """Version 1 knew neither kept nor human questions."""
+    wide = _with_new_columns(table, arrow)
+    origins = pa.array(["generated"] * len(arrow))
+    return wide.set_column(wide.schema.get_field_index("origin"), "origin", origins)
+
+
+def _verdicts_from_1(table: Table, arrow: pa.Table) -> pa.Table:
+    """Version 1 knew the first objection only."""
+    wide = _candidates_from_1(table, arrow)
+    reasons = arrow.column("reject_reason").to_pylist()
+    objections = pa.array([[] if reason is None else [reason] for reason in reasons], _TEXTS)
+    return wide.set_column(wide.schema.get_field_index("objections"), "objections", objections)
+
+
 _UPGRADES: Mapping[tuple[str, str], Callable[[Table, pa.Table], pa.Table]] = {
     ("raw_pages", "1"): _raw_pages_from_1,
     ("chunks", "1"): _with_new_columns,
+    ("calibrations", "1"): _with_new_columns,
+    ("candidate_questions", "1"): _candidates_from_1,
+    ("grounded_questions", "1"): _verdicts_from_1,
 }
 
 

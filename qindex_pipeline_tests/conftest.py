@@ -27,7 +27,7 @@ MakeSettings = Callable[..., Settings]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that start processes: the last worker must not end with the longest."""
-    slow = ("test_cli", "test_profiles", "test_crash", "test_dagster_processes", "test_readme")
+    slow = ("test_cli", "test_profiles", "test_crash", "test_dagster_", "test_readme")
     items.sort(key=lambda item: not item.path.stem.startswith(slow))
 
 
@@ -97,6 +97,7 @@ def candidate_row(chunk: Mapping[str, Any], question: str, **values: Any) -> Row
         "tokens_out": 0,
         "cost_usd": 0.0,
         "created_at": NOON,
+        "origin": "generated",
     }
     return row | values
 
@@ -106,9 +107,14 @@ def question_row(chunk: Mapping[str, Any], question: str, **values: Any) -> Row:
     verdict: Row = {
         "accepted": True,
         "reject_reason": None,
+        "objections": [],
         "shared_words": [],
+        "seed_grounded": False,
+        "shared_terms": [],
         "round_trip_rank": None,
         "duplicate_of": None,
+        "targets": [],
+        "ambiguous": False,
     }
     return candidate_row(chunk, question) | verdict | values
 

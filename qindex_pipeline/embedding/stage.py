@@ -7,8 +7,9 @@ from typing import Any
 from qindex_pipeline.embedding.cache import VectorCache
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import Fingerprint
+from qindex_pipeline.embedding.places import places
 from qindex_pipeline.embedding.readable import readable
-from qindex_pipeline.embedding.windows import place, windows
+from qindex_pipeline.embedding.windows import windows
 from qindex_pipeline.ids import content_hash, derived_point_id, point_id
 from qindex_pipeline.progress import Progress, silent
 
@@ -41,7 +42,7 @@ def embed_site(
         cache: Vectors of earlier runs.
         progress: Told of each batch.
     """
-    rows = _passages(chunks, embedder) + _questions(chunks, questions, embedder)
+    rows = texts_of_site(chunks, questions, embedder)
     vectors, embedded = cache.embed(
         made_by.digest,
         {row["text_hash"]: row["text"] for row in rows},
@@ -55,14 +56,25 @@ def embed_site(
     return Embedded(rows, embedded)
 
 
-def _passages(chunks: Sequence[Mapping[str, Any]], embedder: Embedder) -> list[Row]:
+def texts_of_site(
+    chunks: Sequence[Mapping[str, Any]],
+    questions: Sequence[Mapping[str, Any]],
+    embedder: Embedder,
+) -> list[Row]:
+    """The rows of `embed_site` without their vectors: nothing is embedded."""
+    where = places(chunks)
+    return _passages(chunks, where, embedder) + _questions(chunks, where, questions, embedder)
+
+
+def _passages(
+    chunks: Sequence[Mapping[str, Any]], where: Mapping[str, str], embedder: Embedder
+) -> list[Row]:
     rows: list[Row] = []
     for chunk in chunks:
-        where = place(chunk["title"], chunk["heading_path"])
+        chunk_id = chunk["chunk_id"]
         text = readable(chunk["text"])
-        texts = windows(where, text, embedder.max_tokens, embedder.count_tokens)
+        texts = windows(where[chunk_id], text, embedder.max_tokens, embedder.count_tokens)
         for number, window in enumerate(texts):
-            chunk_id = chunk["chunk_id"]
             identity = point_id(chunk_id) if number == 0 else derived_point_id(chunk_id, number)
             rows.append(_row(chunk, "passage", identity, window, number, None))
     return rows
@@ -70,6 +82,7 @@ def _passages(chunks: Sequence[Mapping[str, Any]], embedder: Embedder) -> list[R
 
 def _questions(
     chunks: Sequence[Mapping[str, Any]],
+    where: Mapping[str, str],
     questions: Sequence[Mapping[str, Any]],
     embedder: Embedder,
 ) -> list[Row]:
@@ -79,9 +92,9 @@ def _questions(
         if not question["accepted"]:
             continue
         chunk = by_id[question["chunk_id"]]
-        where = place(chunk["title"], chunk["heading_path"])
+        limit, asked = embedder.max_tokens, question["question"]
         # A question never fills a window; if one did, its first window is what it asks.
-        text = windows(where, question["question"], embedder.max_tokens, embedder.count_tokens)[0]
+        text = windows(where[question["chunk_id"]], asked, limit, embedder.count_tokens)[0]
         identity = point_id(question["question_id"])
         rows.append(_row(chunk, "question", identity, text, 0, question["question_id"]))
     return rows

@@ -1,11 +1,16 @@
-"""Anthropic's Messages API: plain answers, also streamed, a forced tool, structured output."""
+"""Anthropic's Messages API: plain answers, also streamed, a forced tool, structured output.
+
+Message Batches stand in `anthropic_batches`.
+"""
 
 from collections.abc import Collection
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
+from qindex_pipeline_tests.fakes.anthropic_batches import BatchStore
 from qindex_pipeline_tests.fakes.language_model import (
+    asks_for_questions,
     count_words,
     fit_to_schema,
     open_object,
@@ -36,6 +41,9 @@ class AnthropicServer(LoopbackServer):
     ) -> None:
         super().__init__(port=port)
         self.models = models
+        self.batches = BatchStore()
+        self.cached = 0
+        """Tokens of each prompt that come from the provider's cache."""
 
     def failure(self, status: int, message: str) -> object:
         """Anthropic's error envelope."""
@@ -43,17 +51,15 @@ class AnthropicServer(LoopbackServer):
         return {"type": "error", "error": error, "request_id": f"req_{len(self.requests)}"}
 
     def answer(self, request: Request) -> Reply:
-        """POST /v1/messages."""
+        """POST /v1/messages, and /v1/messages/batches with what stands below it."""
         _check_key(key_of(request))
+        if request.path.startswith("/v1/messages/batches"):
+            return self.batches.answer(request, self.url, self.batched)
         if (request.method, request.path) != ("POST", "/v1/messages"):
             raise RefusedError(404, "Not Found")
         body = request.body or {}
-        for name in ("model", "max_tokens", "messages"):
-            if name not in body:
-                raise RefusedError(400, f"{name}: Field required")
-        if body["model"] not in self.models:
-            raise RefusedError(404, f"model: {body['model']}")
-        said = self.take_said(write_answer(_prompt(body)))
+        self._check(body)
+        said = self._said_to(body)
         message = self._message(body, said)
         headers = {"request-id": f"req_{len(self.requests)}"}
         if not body.get("stream"):
@@ -61,6 +67,24 @@ class AnthropicServer(LoopbackServer):
         error = {"type": "overloaded_error", "message": said.error} if said.error else None
         stream = anthropic_events(message, error).broken_after(self.break_after)
         return Reply(stream, headers=headers)
+
+    def batched(self, body: Any) -> object:
+        """The reply to one request of a batch."""
+        self._check(body)
+        return self._message(body, self._said_to(body))
+
+    def _check(self, body: Any) -> None:
+        for name in ("model", "max_tokens", "messages"):
+            if name not in body:
+                raise RefusedError(400, f"{name}: Field required")
+        if body["model"] not in self.models:
+            raise RefusedError(404, f"model: {body['model']}")
+
+    def _said_to(self, body: Any) -> Said:
+        prompt = _prompt(body)
+        if asks_for_questions(prompt):
+            return self.take_proposed() or Said(_questions(prompt))
+        return self.take_said(write_answer(prompt))
 
     def _message(self, body: Any, said: Said) -> dict[str, Any]:
         prompt = _prompt(body)
@@ -74,7 +98,9 @@ class AnthropicServer(LoopbackServer):
             "stop_reason": _stop_reason(block, said),
             "stop_sequence": None,
             "usage": {
-                "input_tokens": count_words(text_of(body.get("system")), prompt),
+                "input_tokens": count_words(text_of(body.get("system")), prompt) - self.cached,
+                "cache_read_input_tokens": self.cached,
+                "cache_creation_input_tokens": 0,
                 "output_tokens": count_words(str(block.get("text") or block.get("input"))),
             },
         }
@@ -94,9 +120,9 @@ def _check_key(key: str) -> None:
 
 
 def _stop_reason(block: Any, said: Said) -> str | None:
-    if block["type"] == "tool_use":
-        return "tool_use"
-    return "end_turn" if said.stop is None else said.stop or None
+    if said.stop is not None:
+        return said.stop or None
+    return "tool_use" if block["type"] == "tool_use" else "end_turn"
 
 
 def _prompt(body: Any) -> str:
@@ -105,11 +131,14 @@ def _prompt(body: Any) -> str:
     )
 
 
+def _questions(prompt: str) -> str:
+    return to_json({"questions": write_questions(prompt)}).decode()
+
+
 def _content(body: Any, prompt: str, said: Said) -> dict[str, Any]:
     tool = _forced_tool(body)
     if tool is not None:
-        questions = fit_to_schema({"questions": write_questions(prompt)}, tool["input_schema"])
-        return {"type": "tool_use", "id": "toolu_1", "name": tool["name"], "input": questions}
+        return _tool_use(tool, said)
     output_format = (body.get("output_config") or {}).get("format")
     if output_format is None:
         return {"type": "text", "text": said.text}
@@ -121,6 +150,16 @@ def _content(body: Any, prompt: str, said: Said) -> dict[str, Any]:
         )
     questions = fit_to_schema({"questions": write_questions(prompt)}, output_format["schema"])
     return {"type": "text", "text": to_json(questions).decode()}
+
+
+def _tool_use(tool: Any, said: Said) -> dict[str, Any]:
+    """The tool's input; text that is no JSON stays text, as of a server that forces nothing."""
+    try:
+        given = from_json(said.text, allow_partial=said.stop == "max_tokens")
+    except ValueError:
+        return {"type": "text", "text": said.text}
+    questions = fit_to_schema(given, tool["input_schema"])
+    return {"type": "tool_use", "id": "toolu_1", "name": tool["name"], "input": questions}
 
 
 def _forced_tool(body: Any) -> Any:

@@ -15,9 +15,15 @@ NO_ANSWER = "I don't have enough information about that"
 
 _CHUNK = (
     # A tag on a line of its own is the mark; one inside a sentence is an instruction about it.
-    re.compile(r"^<chunk\b[^>]*>(.*?)^</chunk>", re.MULTILINE | re.DOTALL),
-    re.compile(r"<chunk\b[^>]*>(.*?)</chunk>", re.DOTALL),
+    # A tag may carry a key, as `<chunk-1f3a>`, which the closing one then carries too.
+    re.compile(r"^<chunk(?P<key>-\w+)?>(?P<text>.*?)^</chunk(?(key)(?P=key))>", re.M | re.S),
+    re.compile(r"<chunk(?P<key>-\w+)?>(?P<text>.*?)</chunk(?(key)(?P=key))>", re.S),
 )
+_KEPT = re.compile(r"^<kept(?P<key>-\w+)>\n(.*?)^</kept(?P=key)>", re.M | re.S)
+_DATA = re.compile(r"<(?P<tag>page|chunk|kept)(?P<key>-\w+)?>.*?</(?P=tag)(?(key)(?P=key))>", re.S)
+_ORDER = re.compile(r"ignore (the above|all (previous|rules))", re.IGNORECASE)
+OBEYED = {"question": "Where do I buy cheap watches?", "evidence": "cheap watches"}
+"""What the model writes when text outside of the delimited data tells it to ignore its task."""
 _FIRST_PASSAGE = re.compile(r'<passage(-\w+)? n="1"[^>]*>(.*?)</passage(?(1)\1)>', re.DOTALL)
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _LINE_MARK = re.compile(r"^\s*(?:(?:[-*+>]|\d+[.)]|#{1,6})\s+)*")
@@ -34,13 +40,23 @@ _PLAIN_WORDS = frozenset(
 )
 
 
+def asks_for_questions(prompt_text: str) -> bool:
+    """Whether a prompt brings a chunk, rather than passages to answer from."""
+    return _CHUNK[0].search(prompt_text) is not None and not _FIRST_PASSAGE.search(prompt_text)
+
+
 def write_questions(prompt_text: str) -> list[dict[str, str]]:
     """Up to four `{question, evidence}` for the chunk between `<chunk>` and `</chunk>`.
 
     Evidence is a sentence (or line) of the chunk, verbatim; its question is made of its words.
+    Questions that the prompt keeps are left out. An order to ignore the task is obeyed where it
+    stands outside of the delimited texts, as a real model would take it for its user's.
     """
-    chunk = next((found[1] for pattern in _CHUNK if (found := pattern.search(prompt_text))), "")
-    lines = list(_sentences(chunk))
+    if _ORDER.search(_DATA.sub("", prompt_text)):
+        return [OBEYED]
+    found = next((found for pattern in _CHUNK if (found := pattern.search(prompt_text))), None)
+    lines = list(_sentences(found["text"])) if found else []
+    kept = _KEPT.search(prompt_text)
     frequency = Counter(word.lower() for line in lines for word in _WORD.findall(line))
     questions: dict[str, str] = {}
     for line in lines:
@@ -50,6 +66,7 @@ def write_questions(prompt_text: str) -> list[dict[str, str]]:
     return [
         {"question": question, "evidence": evidence}
         for question, evidence in list(questions.items())[:QUESTIONS_A_CHUNK]
+        if kept is None or question not in kept[2]
     ]
 
 

@@ -1,5 +1,7 @@
 """HTTP/1.1 on 127.0.0.1: requests in, replies out, a stop that leaves no thread behind."""
 
+import email
+import email.policy
 import json
 import socket
 from collections.abc import Callable, Mapping
@@ -18,7 +20,7 @@ NOT_JSON = object()
 
 @dataclass(frozen=True)
 class Request:
-    """One request as received: header names in lower case, a JSON body decoded."""
+    """One request as received: header names in lower case, a JSON body or a form decoded."""
 
     method: str
     path: str
@@ -39,6 +41,8 @@ class Reply:
     body: object
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = False
+    """Whether the connection ends in the middle of the body."""
 
 
 class Listener(ThreadingHTTPServer):
@@ -87,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
                     path=unquote(target.path),
                     query=dict(parse_qsl(target.query)),
                     headers={name.lower(): value for name, value in self.headers.items()},
-                    body=_decoded(raw),
+                    body=_decoded(raw, self.headers.get("content-type", "")),
                     size=len(raw),
                 )
             )
@@ -108,7 +112,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(raw)
+        self.wfile.write(raw[: len(raw) // 2] if reply.cut else raw)
+        self.close_connection = self.close_connection or reply.cut
 
     def _send_events(self, stream: EventStream, headers: Mapping[str, str]) -> None:
         self.send_response(200)
@@ -129,8 +134,22 @@ class _Handler(BaseHTTPRequestHandler):
         """No output: the tests read `requests`."""
 
 
-def _decoded(raw: bytes) -> Any:
+def _decoded(raw: bytes, content_type: str) -> Any:
+    if content_type.startswith("multipart/form-data"):
+        return _form(raw, content_type)
     try:
         return json.loads(raw) if raw else None
     except ValueError:
         return NOT_JSON
+
+
+def _form(raw: bytes, content_type: str) -> dict[str, str]:
+    """The fields of a form by name; of a file, its text."""
+    head = f"Content-Type: {content_type}\r\n\r\n".encode()
+    message = email.message_from_bytes(head + raw, policy=email.policy.HTTP)
+    return {
+        str(part.get_param("name", header="content-disposition")): part.get_payload(
+            decode=True
+        ).decode()
+        for part in message.iter_parts()
+    }

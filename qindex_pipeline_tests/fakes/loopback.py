@@ -7,7 +7,7 @@ JSON).
 import threading
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
 
@@ -28,10 +28,13 @@ class RefusedError(Exception):
 
 @dataclass
 class _Fault:
-    status: int
-    headers: Mapping[str, str]
     times: int
     path: str
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    reply: Reply | None = None
+    cut: bool = False
+    seconds: float = 0.0
 
 
 class LoopbackServer:
@@ -48,6 +51,7 @@ class LoopbackServer:
         """Events after which a stream's connection ends; None: it goes on to its end."""
         self._in_flight = 0
         self._said: list[Said] = []
+        self._proposed: list[Said] = []
         self._faults: list[_Fault] = []
         self._guard = threading.Lock()
         self._stopping = threading.Event()
@@ -77,8 +81,19 @@ class LoopbackServer:
 
         `/` never fails: it is the probe for a server being there, not a call.
         """
-        with self._guard:
-            self._faults.append(_Fault(status, headers or {}, times, path))
+        self._queue(_Fault(times, path, status, headers or {}))
+
+    def cut_next(self, *, times: int = 1, path: str = "") -> None:
+        """End the connection in the middle of the next `times` answers."""
+        self._queue(_Fault(times, path, cut=True))
+
+    def slow_next(self, seconds: float, *, times: int = 1, path: str = "") -> None:
+        """Answer the next `times` requests only after `seconds`."""
+        self._queue(_Fault(times, path, seconds=seconds))
+
+    def reply_next(self, reply: Reply, *, times: int = 1, path: str = "") -> None:
+        """Answer the next `times` requests with this, whatever they ask."""
+        self._queue(_Fault(times, path, reply=reply))
 
     def say(self, text: str = "", **values: str) -> None:
         """Let the model's next plain answer be this; `values` are those of `Said`."""
@@ -89,6 +104,21 @@ class LoopbackServer:
         with self._guard:
             return self._said.pop(0) if self._said else Said(text)
 
+    def propose(self, text: str = "", **values: str) -> None:
+        """Let this be what the model answers when it is next asked for questions."""
+        self._proposed.append(Said(text, **values))
+
+    def take_proposed(self) -> Said | None:
+        """What a test asked for as the next answer with questions, None for an ordinary one."""
+        with self._guard:
+            return self._proposed.pop(0) if self._proposed else None
+
+    def heal(self) -> None:
+        """Forget what was asked, and every fault and answer that a test has queued."""
+        with self._guard:
+            for queue in (self.requests, self._faults, self._said, self._proposed):
+                queue.clear()
+
     def handle(self, request: Request) -> Reply:
         """Record, wait, then fail or answer."""
         with self._guard:
@@ -97,13 +127,12 @@ class LoopbackServer:
             self.peak_in_flight = max(self.peak_in_flight, self._in_flight)
             fault = self._take_fault(request.path)
         try:
-            self._stopping.wait(self.delay)
-            if fault is not None:
-                body = self.failure(fault.status, f"queued failure {fault.status}")
-                return Reply(body, fault.status, fault.headers)
+            self._stopping.wait(self.delay + (fault.seconds if fault else 0))
+            if fault is not None and (reply := self._failing(fault)):
+                return reply
             if request.body is NOT_JSON:
                 raise RefusedError(400, "the body is not JSON")
-            return self.answer(request)
+            return replace(self.answer(request), cut=fault is not None and fault.cut)
         except RefusedError as refused:
             return Reply(self.failure(refused.status, refused.message), refused.status)
         except Exception:  # as a real server would: a bug in the fake shows at the client as 500
@@ -111,6 +140,16 @@ class LoopbackServer:
         finally:
             with self._guard:
                 self._in_flight -= 1
+
+    def _failing(self, fault: _Fault) -> Reply | None:
+        if fault.status is None:
+            return fault.reply
+        body = self.failure(fault.status, f"queued failure {fault.status}")
+        return Reply(body, fault.status, fault.headers)
+
+    def _queue(self, fault: _Fault) -> None:
+        with self._guard:
+            self._faults.append(fault)
 
     def _take_fault(self, path: str) -> _Fault | None:
         for fault in self._faults:

@@ -33,6 +33,7 @@ class OllamaServer(OpenAIServer):
                 {"nomic-embed-text:latest": 768} if embedding_models is None else embedding_models
             ),
         )
+        self.batches = None
         self.context_length = context_length
         self.refuses_long_texts = refuses_long_texts
         self._tokenizer = wordpiece()

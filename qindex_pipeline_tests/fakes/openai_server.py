@@ -1,7 +1,7 @@
-"""OpenAI's API: chat completions, embeddings, models, its errors."""
+"""OpenAI's API: chat completions, embeddings, models, files and batches, its errors."""
 
 import base64
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from qindex_pipeline_tests.fakes.hashed_embedding import embed
 from qindex_pipeline_tests.fakes.language_model import (
+    asks_for_questions,
     count_words,
     fit_to_schema,
     open_object,
@@ -18,6 +19,7 @@ from qindex_pipeline_tests.fakes.language_model import (
     write_questions,
 )
 from qindex_pipeline_tests.fakes.loopback import LoopbackServer, RefusedError, Reply, Request
+from qindex_pipeline_tests.fakes.openai_batches import BatchStore
 from qindex_pipeline_tests.fakes.standalone import arguments, run_until_stopped
 from qindex_pipeline_tests.fakes.streaming import Said, openai_events
 
@@ -42,6 +44,12 @@ class OpenAIServer(LoopbackServer):
         self.chat_models = chat_models
         self.embedding_models = embedding_models
         """Model name to dimension."""
+        self.formats: Collection[str] = ("json_schema", "json_object", "text")
+        """Response formats that this server knows; another one is refused with 400."""
+        self.batches: BatchStore | None = BatchStore()
+        """None: a server that speaks the protocol without files and batches."""
+        self.cached = 0
+        """Tokens of each prompt that come from the provider's cache."""
 
     @property
     def base_url(self) -> str:
@@ -55,8 +63,10 @@ class OpenAIServer(LoopbackServer):
         return {"error": error}
 
     def answer(self, request: Request) -> Reply:
-        """POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models."""
+        """POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models, files and batches."""
         self.check_key(request)
+        if self.batches is not None and request.path.startswith(("/v1/files", "/v1/batches")):
+            return self.batches.answer(request, self._batched)
         match request.method, request.path:
             case "POST", "/v1/chat/completions":
                 return Reply(self._chat(request.body))
@@ -96,13 +106,22 @@ class OpenAIServer(LoopbackServer):
         self.resolve(body["model"], self.chat_models)
         texts = [(message["role"], text_of(message["content"])) for message in body["messages"]]
         prompt = "\n".join(text for role, text in texts if role == "user")
-        said = self._said_to(body.get("response_format") or {"type": "text"}, prompt)
+        said = self._said_to(
+            body.get("response_format") or {"type": "text"}, [text for _, text in texts], prompt
+        )
         used = count_words(*(text for _, text in texts)), count_words(said.text)
         completion = self._completion(body, said, used)
         if not body.get("stream"):
             return completion
         error = {"type": "server_error", "message": said.error} if said.error else None
         return openai_events(completion, error).broken_after(self.break_after)
+
+    def _batched(self, body: Any) -> tuple[int, object]:
+        """Status and body of the reply to one request of a batch."""
+        try:
+            return 200, self._chat(body)
+        except RefusedError as refused:
+            return refused.status, self.failure(refused.status, refused.message)
 
     def _completion(self, body: Any, said: Said, used: tuple[int, int]) -> dict[str, Any]:
         message = {"role": "assistant", "content": said.text, "refusal": said.refusal}
@@ -123,16 +142,27 @@ class OpenAIServer(LoopbackServer):
                 "prompt_tokens": used[0],
                 "completion_tokens": used[1],
                 "total_tokens": sum(used),
+                "prompt_tokens_details": {"cached_tokens": self.cached},
             },
         }
 
-    def _said_to(self, response_format: Any, prompt: str) -> Said:
-        if response_format["type"] == "text":
+    def _said_to(self, response_format: Any, texts: Sequence[str], prompt: str) -> Said:
+        kind = response_format["type"]
+        if kind not in self.formats:
+            known = " or ".join(f"'{name}'" for name in self.formats)
+            raise RefusedError(400, f"'response_format.type' must be {known}")
+        if kind == "json_object" and not any("json" in text.lower() for text in texts):
+            raise RefusedError(
+                400,
+                "'messages' must contain the word 'json' in some form, to use 'response_format' "
+                "of type 'json_object'.",
+            )
+        if kind == "text" and not asks_for_questions(prompt):
             return self.take_said(write_answer(prompt))
         json_schema = response_format.get("json_schema") or {"schema": {}}
         self.check_schema(json_schema)
         questions = fit_to_schema({"questions": write_questions(prompt)}, json_schema["schema"])
-        return Said(to_json(questions).decode())
+        return self.take_proposed() or Said(to_json(questions).decode())
 
     def read(self, text: str) -> tuple[str, int]:
         """What an embedding model reads of a text, and its tokens."""

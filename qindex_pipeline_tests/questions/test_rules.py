@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qindex_pipeline.questions.rules import propose
+from qindex_pipeline.questions.generators.rule_set import propose
 
 INTRO = "Acme is a tool that moves parcels between depots.\n\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qindex_pipeline.questions.rules.code import installed_package
+from qindex_pipeline.questions.generators.rule_set.code import installed_package
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qindex_pipeline.questions.rules import english
+from qindex_pipeline.questions.generators.rule_set import english
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Asking many chunks: once ever, bounded, durable, within a budget."""

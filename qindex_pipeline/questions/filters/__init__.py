@@ -1,0 +1,1 @@
+"""Which proposed questions are indexed: named filters, each with its verdict."""

@@ -1,0 +1,1 @@
+"""Who proposes questions: models, rules, people; and what they are asked."""
