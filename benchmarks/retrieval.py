@@ -1,17 +1,16 @@
 """Retrieval on three corpora: every arm beside LlamaIndex with the same embedder.
 
-    python benchmarks/retrieval.py [--set rag_docs] [--set git] [--set stl] [--git-data FOLDER]
-    python benchmarks/retrieval.py --forms
+    python benchmarks/retrieval.py [--set rag_docs] [--set git] [--set stl] [--forms]
+        [--git-data FOLDER] [--stl-data FOLDER]
 
 Builds what it asks with the product's own stages and the offline profile, in a cache folder:
 rag_docs from its ready chunks, git from the Debian package `git-doc`, stl from the folder of
-QINDEX_SHARED (default `../shared`). --git-data names the QINDEX_DATA of a ready site `git`
+QINDEX_SHARED (default `../shared`). --git-data and --stl-data name the QINDEX_DATA of ready sites
 instead. --forms compares ways to fuse, chosen leave-one-corpus-out.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -24,14 +23,20 @@ from typing import Any
 from measure import print_table
 from retrieval_choice import print_choice
 from retrieval_measures import Values, interval_text
-from retrieval_sets import Corpus, ingest_folder, rag_docs, site_corpus
+from retrieval_sets import (
+    Corpus,
+    add_data_options,
+    git_data,
+    only_offline,
+    rag_docs,
+    site_corpus,
+    stl_data,
+)
 
 from qindex_pipeline.retrieval.evaluation.arms import ARMS, Arm, shown
 from qindex_pipeline.retrieval.evaluation.measures import Interval
 from qindex_pipeline.retrieval.legs import Hits
 
-GIT_DOC = Path("/usr/share/doc/git/html")
-GIT_PAGES, STL_PAGES = 400, 30
 PEER = "LlamaIndex"
 REQUIREMENT = "llama-index-core==0.14.*"
 PUBLISHED = {
@@ -45,9 +50,7 @@ PUBLISHED = {
 def main() -> None:
     """Build, ask, print."""
     options = _options()
-    for name in [name for name in os.environ if name.startswith(("QINDEX_", "QDRANT_"))]:
-        if name not in ("QINDEX_SHARED", "QINDEX_BENCHMARK_CACHE"):
-            del os.environ[name]
+    only_offline()
     corpora = [corpus_of(name, options) for name in options.set or SETS]
     if options.forms:
         report = print_choice(corpora)
@@ -59,18 +62,11 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    cache = os.environ.get("QINDEX_BENCHMARK_CACHE")
-    folder = Path(cache or Path(tempfile.gettempdir()) / "qindex-benchmark") / "retrieval"
     parser.add_argument("--set", action="append", choices=SETS, help="repeatable; default all")
-    parser.add_argument("--git-data", type=Path, help="QINDEX_DATA that holds the site git")
     parser.add_argument("--forms", action="store_true", help="compare ways to fuse")
-    parser.add_argument(
-        "--cache", type=Path, default=folder, help="indexes, vectors, the peer's environment"
-    )
+    add_data_options(parser)
     parser.add_argument("--json", type=Path, help="write all figures here too")
-    options = parser.parse_args()
-    options.shared = Path(os.environ.get("QINDEX_SHARED", "../shared")).resolve()
-    return options
+    return parser.parse_args()
 
 
 def corpus_of(name: str, options: argparse.Namespace) -> Corpus:
@@ -79,13 +75,11 @@ def corpus_of(name: str, options: argparse.Namespace) -> Corpus:
 
 
 def _git(options: argparse.Namespace) -> Corpus:
-    data = options.git_data or ingest_folder(GIT_DOC, "git", GIT_PAGES, options.cache)
-    return site_corpus("git", options.shared / "eval/git_questions.jsonl", data)
+    return site_corpus("git", options.shared / "eval/git_questions.jsonl", git_data(options))
 
 
 def _stl(options: argparse.Namespace) -> Corpus:
-    data = ingest_folder(options.shared / "sites/stl", "stl", STL_PAGES, options.cache)
-    return site_corpus("stl", options.shared / "eval/stl_seed_queries.jsonl", data)
+    return site_corpus("stl", options.shared / "eval/stl_seed_queries.jsonl", stl_data(options))
 
 
 SETS: Mapping[str, Callable[[argparse.Namespace], Corpus]] = {

@@ -4,10 +4,12 @@ Everything that is built lies in a cache folder, so that a second run embeds not
 as an answer is a *label*: a page for the sites, a chunk's link for rag_docs, which comes as chunks.
 """
 
+import argparse
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,30 +17,35 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
+from retrieval_index import opened
 from retrieval_measures import Scoring, chunk_scoring, page_scoring
 
 from qindex_pipeline.embedding.cache import VectorCache
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.fingerprint import fingerprint
 from qindex_pipeline.embedding.opening import open_embedder
+from qindex_pipeline.embedding.site_vectors import SiteVectors
 from qindex_pipeline.embedding.stage import embed_site
 from qindex_pipeline.ids import content_hash
 from qindex_pipeline.index.edge import EdgeEngine
 from qindex_pipeline.index.engine import SCHEMA_VERSION, Collection, Manifest
 from qindex_pipeline.index.points import build_points
 from qindex_pipeline.index.sparse import SPARSE_MODEL
-from qindex_pipeline.questions.grounding import ground
-from qindex_pipeline.questions.ledger import Ledger
+from qindex_pipeline.page_names import names_of
+from qindex_pipeline.questions.asking.ledger import Ledger
+from qindex_pipeline.questions.filters.judging import Tools, judge_questions
+from qindex_pipeline.questions.generators.rules import RulesGenerator
 from qindex_pipeline.questions.proposing import propose_questions
-from qindex_pipeline.questions.rules_generator import RulesGenerator
-from qindex_pipeline.retrieval.evaluation.rows import names_of, read_rows
+from qindex_pipeline.retrieval.evaluation.rows import read_rows
 from qindex_pipeline.retrieval.evaluation.search import Searched, search
-from qindex_pipeline.retrieval.opening import index_embedder, open_collection
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import RAW_PAGES
 
 Row = dict[str, Any]
+
+GIT_DOC = Path("/usr/share/doc/git/html")
+GIT_PAGES, STL_PAGES = 400, 30
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ def rag_docs(shared: Path, cache: Path) -> Corpus:
     embedder = open_embedder("minilm", settings, None)
     collection = _indexed(chunks, embedder, cache / "rag_docs")
     questions = [row["question"] for row in rows]
-    found = search(collection, embedder, questions, None)
+    found = search(collection, embedder.embed_queries, questions, None)
     collection.close()
     return Corpus(
         name="rag_docs",
@@ -98,12 +105,9 @@ def rag_docs(shared: Path, cache: Path) -> Corpus:
 
 def site_corpus(name: str, file: Path, data: Path) -> Corpus:
     """The questions of `file` on the site `name`, ingested under the data root `data`."""
-    settings = Settings(profile="offline", data=str(data))
-    collection, models = open_collection(settings)
-    embedder = index_embedder(collection.manifest, models, settings)
     rows = read_rows(file)
-    found = search(collection, embedder, [row.question for row in rows], name)
-    collection.close()
+    with opened(data, name) as index:
+        found = index.search([row.question for row in rows])
     pages = {chunk: names_of(url)[1] for chunk, url in found.urls.items()}
     stored = ParquetStore(str(data)).read(RAW_PAGES, name).to_pylist()
     return Corpus(
@@ -116,6 +120,37 @@ def site_corpus(name: str, file: Path, data: Path) -> Corpus:
         documents=list(_documents(stored)),
         scoring=page_scoring(),
     )
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Options that name ready indexes, and the cache in which missing ones are built."""
+    cache = os.environ.get("QINDEX_BENCHMARK_CACHE")
+    folder = Path(cache or Path(tempfile.gettempdir()) / "qindex-benchmark") / "retrieval"
+    parser.add_argument("--git-data", type=Path, help="QINDEX_DATA that holds the site git")
+    parser.add_argument("--stl-data", type=Path, help="QINDEX_DATA that holds the site stl")
+    parser.add_argument(
+        "--cache", type=Path, default=folder, help="indexes, vectors, the peer's environment"
+    )
+    shared = Path(os.environ.get("QINDEX_SHARED", "../shared")).resolve()
+    parser.set_defaults(shared=shared)
+
+
+def only_offline() -> None:
+    """Forget what the environment says of a product's settings."""
+    for name in [name for name in os.environ if name.startswith(("QINDEX_", "QDRANT_"))]:
+        if name not in ("QINDEX_SHARED", "QINDEX_BENCHMARK_CACHE"):
+            del os.environ[name]
+
+
+def git_data(options: argparse.Namespace) -> Path:
+    """The data root of the site git, ingested where no option names one."""
+    return options.git_data or ingest_folder(GIT_DOC, "git", GIT_PAGES, options.cache)
+
+
+def stl_data(options: argparse.Namespace) -> Path:
+    """The data root of the site stl, ingested where no option names one."""
+    folder = options.shared / "sites/stl"
+    return options.stl_data or ingest_folder(folder, "stl", STL_PAGES, options.cache)
 
 
 def ingest_folder(folder: Path, site: str, max_pages: int, cache: Path) -> Path:
@@ -155,9 +190,10 @@ def _indexed(chunks: Sequence[Row], embedder: Embedder, folder: Path) -> Collect
     ledger = Ledger(folder / "ledger")
     generator = RulesGenerator(Settings().max_questions)
     proposed = propose_questions(chunks, generator, ledger, now=lambda: datetime.now(UTC))
-    questions = ground(proposed.rows, chunks)
     made_by = fingerprint(embedder, SPARSE_MODEL)
     vectors = VectorCache(folder / "vectors.sqlite")
+    site = SiteVectors(chunks, embedder, made_by, vectors)
+    questions = judge_questions(proposed.rows, chunks, Tools(site.embed, site.rank))
     rows = embed_site(chunks, questions, embedder, made_by, vectors).rows
     engine = EdgeEngine(folder / "index")
     points = build_points(chunks, questions, rows)

@@ -157,8 +157,8 @@ class QIndex:
         if not asked:
             raise UsageError('the question is empty: qindex ask "How do I …?"')
         index = self._held.current()
-        forms = search_forms(asked, self._normalize)
         _require_site(index, site)
+        forms = search_forms(asked, self._normalize, index.subject(site))
         limit_of = limits(self._settings, index, threshold)
         results = search(index, forms, site, top_k or self._settings.top_k, limit_of, legs)
         limit = limit_of(site or (results[0].site if results else None))

@@ -7,8 +7,8 @@ from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.embedding.prefixes import Prefixes
 from qindex_pipeline.ids import content_hash
 
-TEXT_PREPARATION = "place-2"
-"""Version of how texts are prepared: `readable` passages behind their `place`. A model's prefixes
+TEXT_PREPARATION = "place-3"
+"""Version of how texts are prepared: `readable` passages behind one of `places`. A model's prefixes
 are added to it."""
 
 

@@ -24,11 +24,14 @@ _BLOCK = 64  # questions scored at once: 64 x 100,000 cosines are 26 MB
 Row = Mapping[str, Any]
 
 
-def calibration_rows(calibration: Calibration | None, site: str, fingerprint: str) -> list[Row]:
-    """The rows of the calibrations table of one site."""
+def calibration_rows(
+    calibration: Calibration | None, site: str, fingerprint: str, subject: str | None = None
+) -> list[Row]:
+    """The rows of the calibrations table of one site, which is about `subject`."""
     if calibration is None:
         return []
-    return [{"site": site, "fingerprint": fingerprint, **asdict(calibration)}]
+    facts = {"site": site, "fingerprint": fingerprint, "subject": subject}
+    return [{**facts, **asdict(calibration)}]
 
 
 def calibrate_site(

@@ -4,7 +4,7 @@ The score orders, the confidence judges: a fused score has no absolute meaning, 
 cosine is ever compared with a threshold.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,9 @@ from qindex_pipeline.retrieval.legs import Hits, Leg
 
 DENSE_WEIGHT, BM25_WEIGHT = 0.7, 0.3
 """One weight set for every corpus, chosen leave-one-corpus-out (`benchmarks/retrieval.py --forms`):
-BM25 weights from 0.2 to 0.4 differ by less than their intervals on all that were measured."""
+BM25 weights from 0.2 to 0.4 differ by less than their intervals on all that were measured, and
+0.4 costs keyword queries. Adding a page's further chunks wins on one corpus what it loses on
+another."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class Ranked:
     question: Mapping[str, Any] | None
 
 
-def fuse(hits: Hits, legs: Sequence[Leg]) -> list[Ranked]:
-    """Rank every chunk that a leg returned, best first; ties by chunk_id.
+def fuse(hits: Hits, legs: Sequence[Leg], top: int | None = None) -> list[Ranked]:
+    """Rank every chunk that a leg returned, or the first `top`, best first; ties by chunk_id.
 
     dense = the better of passage and question, each the best cosine of the chunk's points; a leg
     that did not return the chunk counts with the lowest cosine that it returned. (Their sum, which
@@ -46,32 +48,35 @@ def fuse(hits: Hits, legs: Sequence[Leg]) -> list[Ranked]:
     Args:
         hits: Best hit by chunk, per asked leg; may hold more legs than rank.
         legs: The legs that rank.
+        top: Chunks, at most; None gives all.
     """
-    candidates = sorted({chunk for leg in legs for chunk in hits[leg]})
+    candidates = {chunk for leg in legs for chunk in hits[leg]}
     dense_legs: list[Leg] = [leg for leg in legs if leg != "bm25"]
+    lowest: dict[Leg, float] = {
+        leg: min((hit.score for hit in found.values()), default=0.0) for leg, found in hits.items()
+    }
     dense = {
-        chunk: max((_cosine(hits, leg, chunk) for leg in dense_legs), default=0.0)
+        chunk: max((_cosine(hits, lowest, leg, chunk) for leg in dense_legs), default=0.0)
         for chunk in candidates
     }
     scores = dense
     if "bm25" in legs:
         sparse = {chunk: hit.score for chunk, hit in hits["bm25"].items()}
         scores = _mix(dense, sparse, candidates) if dense_legs else sparse
-    ranked = [
+    return [
         Ranked(
             chunk_id=chunk,
             score=scores[chunk],
-            confidence=_confidence(hits, chunk),
+            confidence=_confidence(hits, lowest, chunk),
             legs={leg: hit.score if (hit := hits[leg].get(chunk)) else None for leg in legs},
             question=_question(hits, chunk),
         )
-        for chunk in candidates
+        for chunk in sorted(candidates, key=lambda chunk: (-scores[chunk], chunk))[:top]
     ]
-    return sorted(ranked, key=lambda item: (-item.score, item.chunk_id))
 
 
 def _mix(
-    dense: Mapping[str, float], sparse: Mapping[str, float], candidates: Sequence[str]
+    dense: Mapping[str, float], sparse: Mapping[str, float], candidates: Iterable[str]
 ) -> dict[str, float]:
     scaled_dense, scaled_sparse = _scaled(dense), _scaled(sparse)
     return {
@@ -90,18 +95,16 @@ def _scaled(scores: Mapping[str, float]) -> dict[str, float]:
     return {chunk: (score - low) / (high - low) for chunk, score in scores.items()}
 
 
-def _cosine(hits: Hits, leg: Leg, chunk: str) -> float:
-    found = hits[leg]
-    if chunk in found:
-        return found[chunk].score
-    return min((hit.score for hit in found.values()), default=0.0)
+def _cosine(hits: Hits, lowest: Mapping[Leg, float], leg: Leg, chunk: str) -> float:
+    hit = hits[leg].get(chunk)
+    return lowest[leg] if hit is None else hit.score
 
 
-def _confidence(hits: Hits, chunk: str) -> float:
+def _confidence(hits: Hits, lowest: Mapping[Leg, float], chunk: str) -> float:
     asked: list[Leg] = [leg for leg in hits if leg != "bm25"]
     known = [hits[leg][chunk].score for leg in asked if chunk in hits[leg]]
     # A chunk that only BM25 returned lies at most as near as the last hit of the dense legs.
-    return max(known) if known else max((_cosine(hits, leg, chunk) for leg in asked), default=0.0)
+    return max(known) if known else max((lowest[leg] for leg in asked), default=0.0)
 
 
 def _question(hits: Hits, chunk: str) -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.errors import QIndexError
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 30.0
-"""An index is published once a night and opens in up to a second: looking twice a minute is
-often enough to be soon and rarely enough to be free."""
+"""An index is published once a night: looking twice a minute is often enough to be soon. A look
+reads one name; only what has another one is opened, which takes up to a second."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,12 @@ class Published:
     embedder: Embedder
     sites: frozenset[str]
     thresholds: Mapping[str, float]
+    subjects: Mapping[str, str]
+
+    def subject(self, site: str | None) -> str | None:
+        """What is asked about: the subject of `site`, or of the only site that there is."""
+        keys = [site] if site is not None else list(self.sites)
+        return self.subjects.get(keys[0]) if len(keys) == 1 else None
 
 
 class HeldIndex:
@@ -90,13 +96,17 @@ class HeldIndex:
             return self._first()
         if self._clock() - self._looked_at < self._refresh:
             return held  # another thread opened it while this one waited
+        alias = held.models.collection_name
         try:
-            collection = self._engine.open(held.models.collection_name)
+            if self._engine.live(alias) == held.collection.state:
+                # On a server, points change under one name.
+                return self._published(held.collection, held.models, held)
+            collection = self._engine.open(alias)
             if collection is not None:
                 # The old one is not closed: another thread may be asking it. It is released with
                 # its last user.
                 return self._published(collection, held.models, held)
-            _LOG.warning("%s is gone; the last state answers on", held.models.collection_name)
+            _LOG.warning("%s is gone; the last state answers on", alias)
         except QIndexError as error:
             _LOG.warning("a new state of the index cannot be used, the last answers on: %s", error)
         return held
@@ -113,13 +123,15 @@ class HeldIndex:
         else:
             embedder = index_embedder(collection.manifest, models, self._settings)
         sites = frozenset(collection.sites())
-        return Published(collection, models, embedder, sites, _thresholds(collection, sites))
+        facts = _site_facts(collection, sites)
+        thresholds = {fact["site"]: fact["threshold"] for fact in facts}
+        subjects = {fact["site"]: fact["subject"] for fact in facts if fact.get("subject")}
+        return Published(collection, models, embedder, sites, thresholds, subjects)
 
 
-def _thresholds(collection: Collection, sites: Iterable[str]) -> dict[str, float]:
-    """The threshold of each calibrated site, as its own point says."""
-    found = collection.retrieve([site_point_id(site) for site in sites])
-    return {payload["site"]: payload["threshold"] for payload in found.values()}
+def _site_facts(collection: Collection, sites: Iterable[str]) -> list[Mapping[str, Any]]:
+    """What the point of each calibrated site says of it."""
+    return list(collection.retrieve([site_point_id(site) for site in sites]).values())
 
 
 def limits(

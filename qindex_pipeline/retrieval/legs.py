@@ -15,6 +15,13 @@ LEG_LIMIT = 50
 """Points a leg returns. A chunk has up to 8 questions, so 50 points are at least 6 chunks."""
 
 
+QUESTION_KEYS = ("chunk_id", "question", "evidence")
+PASSAGE_KEYS = ("chunk_id",)
+PASSAGE_TEXT_KEYS = ("chunk_id", "title", "text")
+"""What is read of the points that legs return. Texts of 100 passages, to show three, would take
+longer than finding them: the three are read by their ids."""
+
+
 @dataclass(frozen=True)
 class Hit:
     """The best point of a chunk on one leg."""
@@ -44,14 +51,27 @@ def ask_legs(
     dense: list[float],
     sparse: SparseVector,
     site: str | None,
+    *,
+    texts: bool = False,
 ) -> Hits:
-    """Ask the legs of one question in a single batch and keep the best point of each chunk."""
+    """Ask the legs of one question in a single batch and keep the best point of each chunk.
+
+    Args:
+        collection: Where to ask.
+        legs: The legs that are asked.
+        dense: The question's vector.
+        sparse: The question's words.
+        site: Only this site; None asks all.
+        texts: Whether the passages' hits are to carry their titles and texts.
+    """
+    passage_keys = PASSAGE_TEXT_KEYS if texts else PASSAGE_KEYS
     requests = [
         QueryRequest(
             vector=sparse if leg == "bm25" else dense,
             kind="question" if leg == "question" else "passage",
             limit=LEG_LIMIT,
             site=site,
+            payload=QUESTION_KEYS if leg == "question" else passage_keys,
         )
         for leg in legs
     ]

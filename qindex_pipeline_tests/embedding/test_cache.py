@@ -174,3 +174,23 @@ def test_what_another_run_embeds_meanwhile_is_not_embedded_again(cache: VectorCa
     found, paid = cache.embed("f", TEXTS, while_another_runs, ignore)
     assert (paid, len(ours.texts)) == (BATCH, BATCH)
     assert set(found) == set(TEXTS)
+
+
+def test_what_is_missing_is_told_without_writing_even_while_another_process_embeds(
+    cache: VectorCache, tmp_path: Path
+) -> None:
+    keys = list(TEXTS)[:4]
+    assert cache.missing("f", keys) == keys
+    assert list(tmp_path.iterdir()) == []
+    cache.embed("f", {key: TEXTS[key] for key in keys[1:3]}, Embedding(), ignore)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert cache.missing("f", keys) == [keys[0], keys[3]]
+    assert cache.missing("g", keys) == keys
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    seen: list[list[str]] = []
+
+    def meanwhile(done: int, total: int) -> None:
+        seen.append(cache.missing("f", keys))
+
+    cache.embed("f", {key: TEXTS[key] for key in keys}, Embedding(), meanwhile)
+    assert seen == [[keys[0], keys[3]], []]

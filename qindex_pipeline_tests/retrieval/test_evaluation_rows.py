@@ -1,4 +1,4 @@
-"""Files of questions, and when two addresses are one page."""
+"""Files of questions with known pages."""
 
 import json
 from pathlib import Path
@@ -7,9 +7,7 @@ import pytest
 
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.retrieval.evaluation.rows import (
-    names_of,
     not_indexed,
-    page_name,
     read_rows,
     read_unanswerable,
 )
@@ -67,40 +65,6 @@ def test_a_file_without_questions_or_that_is_not_there_is_named(tmp_path: Path):
 def test_unanswerable_rows_need_no_page_and_have_a_kind(tmp_path: Path):
     file = written(tmp_path, {"id": "1", "question": "How?", "kind": "near"}, ROW | {"id": "2"})
     assert [row.kind for row in read_unanswerable(file)] == ["near", "unanswerable"]
-
-
-@pytest.mark.parametrize(
-    ("label", "url"),
-    [
-        ("a.html", "https://docs.example.com/a.html"),
-        ("/a.html", "http://docs.example.com/a.html#part"),
-        ("", "https://docs.example.com"),
-        ("index.html", "https://docs.example.com/"),
-        ("guide/", "https://docs.example.com/guide/index.html"),
-        ("guide", "https://docs.example.com/guide/"),
-        ("f%C3%BC%20r", "https://docs.example.com/fü r"),
-        ("a?v=2", "https://docs.example.com/a?v=2"),
-        ("https://Docs.example.com/a/", "http://docs.example.com/a"),
-        ("http://docs.example.com", "https://docs.example.com/index.html"),
-    ],
-)
-def test_a_label_means_the_page(label: str, url: str):
-    assert page_name(label) in names_of(url)
-
-
-@pytest.mark.parametrize(
-    ("label", "url"),
-    [
-        ("a", "https://docs.example.com/a.html"),
-        ("A.html", "https://docs.example.com/a.html"),
-        ("b/a.html", "https://docs.example.com/a.html"),
-        ("a", "https://docs.example.com/a?v=2"),
-        ("https://other.example.com/a", "https://docs.example.com/a"),
-        ("myindex.html", "https://docs.example.com/my"),
-    ],
-)
-def test_a_label_means_no_other_page(label: str, url: str):
-    assert page_name(label) not in names_of(url)
 
 
 def test_labels_that_no_indexed_page_has_are_listed_as_written(tmp_path: Path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qindex_pipeline.embedding.fingerprint import fingerprint
+from qindex_pipeline.embedding.fingerprint import TEXT_PREPARATION, fingerprint
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import WorkError
 from qindex_pipeline.index.engine import SCHEMA_VERSION, Manifest
@@ -40,6 +40,6 @@ def test_another_dimension_than_the_indexs_is_refused(settings: MakeSettings) ->
 def test_an_index_whose_documents_had_no_prefix_is_refused(settings: MakeSettings) -> None:
     asking = settings(QINDEX_PROFILE="local")
     made = fingerprint(open_embedder("ollama:nomic-embed-text", asking, 768), SPARSE_MODEL)
-    before = type(made)(**(vars(made) | {"text_preparation": "place-2"}))
+    before = type(made)(**(vars(made) | {"text_preparation": TEXT_PREPARATION}))
     with pytest.raises(WorkError, match=r"another fingerprint \(text_preparation differ\)"):
         index_embedder(Manifest(SCHEMA_VERSION, before), resolve_models(asking), asking)

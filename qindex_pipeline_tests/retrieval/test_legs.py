@@ -19,7 +19,7 @@ class RecordedCollection:
     """Answers each request with the points that are put in for it, and remembers the batches."""
 
     manifest = made_manifest()
-    name = "docs"
+    name = state = "docs"
 
     def __init__(self, *replies: list[ScoredPoint]) -> None:
         self.replies, self.batches = list(replies), list[Sequence[QueryRequest]]()
@@ -43,14 +43,20 @@ def point(chunk: str, score: float, name: str) -> ScoredPoint:
 
 
 @pytest.mark.parametrize("site", ["a", None])
-def test_all_legs_are_asked_in_one_batch(site: str | None) -> None:
+@pytest.mark.parametrize(
+    ("texts", "keys"), [(False, ("chunk_id",)), (True, ("chunk_id", "title", "text"))]
+)
+def test_all_legs_are_asked_in_one_batch_and_for_no_text_that_is_not_wanted(
+    texts: bool, keys: tuple[str, ...], site: str | None
+) -> None:
     collection = RecordedCollection([], [], [])
-    ask_legs(collection, LEGS, DENSE, SPARSE, site)
+    ask_legs(collection, LEGS, DENSE, SPARSE, site, texts=texts)
+    asked = ("chunk_id", "question", "evidence")
     assert collection.batches == [
         [
-            QueryRequest(DENSE, "passage", LEG_LIMIT, site),
-            QueryRequest(DENSE, "question", LEG_LIMIT, site),
-            QueryRequest(SPARSE, "passage", LEG_LIMIT, site),
+            QueryRequest(DENSE, "passage", LEG_LIMIT, site, keys),
+            QueryRequest(DENSE, "question", LEG_LIMIT, site, asked),
+            QueryRequest(SPARSE, "passage", LEG_LIMIT, site, keys),
         ]
     ]
     assert LEG_LIMIT == 50

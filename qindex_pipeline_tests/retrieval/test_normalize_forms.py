@@ -22,7 +22,7 @@ def scores(merged: Hits) -> dict[str, dict[str, float]]:
 
 
 def test_the_users_words_are_searched_first_and_the_canonical_form_second() -> None:
-    assert search_forms(" delete a branch ") == ("delete a branch", "How do I delete a branch?")
+    assert search_forms(" delete a\n branch ") == ("delete a branch", "How do I delete a branch?")
 
 
 @pytest.mark.parametrize("question", ["How do I do it?", "git stash list"])

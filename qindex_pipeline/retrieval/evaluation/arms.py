@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qindex_pipeline.retrieval.evaluation.rows import names_of
+from qindex_pipeline.page_names import names_of
 from qindex_pipeline.retrieval.fusion import fuse
 from qindex_pipeline.retrieval.legs import LEGS, Hits, Leg
 

@@ -4,14 +4,14 @@ The same work serves a published index, as `qindex eval` asks it, and one that i
 yet, as a gate asks it.
 """
 
+import logging
+from collections.abc import Callable, Sequence
 from collections.abc import Collection as Items
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qindex_pipeline.embedding.embedder import Embedder
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.index.engine import Collection
 from qindex_pipeline.retrieval.evaluation.evaluation import (
@@ -26,13 +26,18 @@ from qindex_pipeline.retrieval.evaluation.rows import (
     read_rows,
     read_unanswerable,
 )
-from qindex_pipeline.retrieval.evaluation.search import search
+from qindex_pipeline.retrieval.evaluation.search import Forms, search
 from qindex_pipeline.retrieval.held import HeldIndex, limits
+from qindex_pipeline.retrieval.normalizing.forms import search_forms
+from qindex_pipeline.retrieval.normalizing.model import open_normalizer
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import CHUNKS
 
 if TYPE_CHECKING:
+    from qindex_pipeline.embedding.embedder import Vectors
     from qindex_pipeline.settings import Settings
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -41,15 +46,17 @@ class Evaluated:
 
     Attributes:
         collection: The index.
-        embedder: What it was built with.
+        embed_queries: Vectors of queries, by the embedder that it was built with.
         site: The site whose questions are asked.
         urls: The site's indexed pages; None where they are not known, and not compared.
+        forms: What is searched for a question; by rules, without a model, where not given.
     """
 
     collection: Collection
-    embedder: Embedder
+    embed_queries: "Callable[[Sequence[str]], Vectors]"
     site: str
     urls: Items[str] | None = None
+    forms: Forms = search_forms
 
 
 def evaluate(
@@ -69,7 +76,7 @@ def evaluate(
         top_k: Results of an answer.
     """
     asked = [row.question for row in (*rows, *unanswerable)]
-    found = search(index.collection, index.embedder, asked, index.site)
+    found = search(index.collection, index.embed_queries, asked, index.site, index.forms)
     answerable, foreign = found.split(len(rows))
     return Evaluation(
         site=index.site,
@@ -83,7 +90,7 @@ def evaluate(
 def evaluate_published(
     settings: "Settings", site: str, questions: Path, unanswerable: Path | None = None
 ) -> Evaluation:
-    """Evaluate what is published of `site` with the questions of a file.
+    """Evaluate what is published of `site`, asked as `ask` asks it, with the questions of a file.
 
     Raises:
         UsageError: A file is malformed, or the index has no such site.
@@ -98,7 +105,14 @@ def evaluate_published(
             raise UsageError(f"the index has no site {site!r}; it has {known}")
         threshold = limits(settings, index)(site)
         urls = indexed_urls(ParquetStore(settings.data), site)
-        evaluated = Evaluated(index.collection, index.embedder, site, urls)
+        normalize = open_normalizer(settings, index.models.answerer, _LOG.warning)
+        evaluated = Evaluated(
+            index.collection,
+            index.embedder.embed_queries,
+            site,
+            urls,
+            lambda question: search_forms(question, normalize, index.subject(site)),
+        )
         return evaluate(evaluated, rows, foreign, threshold, settings.top_k)
 
 

@@ -1,19 +1,13 @@
-"""Files of questions with known pages, one JSON object a line, and when two addresses are a page.
-
-A label is written by a person, as a path below the host's root or as a full URL; a result's URL
-comes from the crawl. Both are brought to one spelling before they are compared.
-"""
+"""Files of questions with known pages, one JSON object a line."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from qindex_pipeline.errors import UsageError
-
-_INDEX_PAGES = ("index.html", "index.htm")
+from qindex_pipeline.page_names import names_of, page_name
 
 
 class _Asked(BaseModel):
@@ -97,28 +91,6 @@ def _parse(file: Path, number: int, line: str, kind: type[_Row]) -> _Row:
         where = ".".join(str(part) for part in detail["loc"])
         problem = f"{where}: {detail['msg']}" if where else detail["msg"]
         raise UsageError(f"{file}, line {number}: {problem}") from None
-
-
-def page_name(page: str) -> str:
-    """One spelling of a page: `host/path` of a full URL, `/path` of a path.
-
-    The scheme, the fragment, percent-encoding, a slash at the end and `index.html` make no
-    other page; a query does.
-    """
-    is_url = page.casefold().startswith(("http://", "https://"))
-    parts = urlsplit(page if is_url else f"//host/{page.lstrip('/')}")
-    path = unquote(parts.path).strip("/")
-    folder, _, last = path.rpartition("/")
-    if last in _INDEX_PAGES:
-        path = folder
-    query = f"?{parts.query}" if parts.query else ""
-    return f"{parts.netloc.casefold() if is_url else ''}/{path}{query}"
-
-
-def names_of(url: str) -> tuple[str, str]:
-    """Both names by which a label can mean the page at `url`: with its host, and without."""
-    name = page_name(url)
-    return name, name[name.index("/") :]
 
 
 def not_indexed(rows: Sequence[EvalRow], urls: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from qindex_pipeline.retrieval.legs import Hit, Hits
 from qindex_pipeline.retrieval.normalizing.normalize import normalize_query
+from qindex_pipeline.retrieval.normalizing.subject import with_subject
 
 Normalizer = Callable[[str], str]
 """From a query to its canonical question, or to the stripped query itself."""
@@ -17,10 +18,18 @@ _TEXTS = ("title", "text", "question", "evidence")
 """Fields of a payload in which an option may be named."""
 
 
-def search_forms(question: str, normalize: Normalizer = normalize_query) -> tuple[str, ...]:
-    """The stripped question, and its canonical form behind it where that differs."""
-    given = question.strip()
-    return tuple(dict.fromkeys((given, normalize(given))))
+def search_forms(
+    question: str, normalize: Normalizer = normalize_query, subject: str | None = None
+) -> tuple[str, ...]:
+    """The question in one line, and its canonical form behind it where that differs.
+
+    Args:
+        question: As the user typed it.
+        normalize: How a query is brought to a question.
+        subject: What the site that is asked is about, in the place of a bare "this".
+    """
+    given = " ".join(question.split())
+    return tuple(dict.fromkeys((given, normalize(with_subject(given, subject)))))
 
 
 def merge_forms(forms: Sequence[Hits], options: Sequence[str] = ()) -> Hits:

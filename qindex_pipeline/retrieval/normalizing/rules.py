@@ -9,7 +9,7 @@ in a verb (`branch rename`).
 import re
 from collections.abc import Callable, Sequence
 
-from qindex_pipeline.questions.rules.english import base_of_gerund, be
+from qindex_pipeline.questions.generators.rule_set.english import base_of_gerund, be
 from qindex_pipeline.retrieval.normalizing.words import (
     FUNCTION_WORDS,
     PREPOSITIONS,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from qindex_pipeline.questions.rules.english import VERBS, imperative
+from qindex_pipeline.questions.generators.rule_set.english import VERBS, imperative
 
 QUESTION_WORDS = frozenset(
     """what when where which who whose whom why how is are was were can could do does did should

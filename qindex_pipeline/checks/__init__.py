@@ -1,0 +1,1 @@
+"""Asset checks, by what they judge."""
