@@ -1,4 +1,4 @@
-"""All wiring: assets, checks, the job, the schedule and their resources."""
+"""All wiring: assets, checks, jobs, schedules, sensors and their resources."""
 
 from collections.abc import Mapping
 
@@ -8,18 +8,34 @@ from qindex_pipeline.assets import (
     candidate_questions,
     chunks,
     embeddings,
+    evaluation,
     grounded_questions,
     question_index,
     raw_pages,
 )
-from qindex_pipeline.jobs import site_refresh
+from qindex_pipeline.assets.collection import collection
+from qindex_pipeline.jobs import index_audit, site_refresh, site_watch
+from qindex_pipeline.operations.monitoring import (
+    build_every_site_is_fresh,
+    build_index_in_step,
+    no_site_is_orphaned,
+)
+from qindex_pipeline.operations.sensors import alert_sensors
 from qindex_pipeline.progress import Progress
 from qindex_pipeline.resources import ParquetIOManager, pipeline_resource
-from qindex_pipeline.schedules import nightly_schedule
+from qindex_pipeline.schedules import daily_watch, nightly_schedule, site_crons, weekly_audit
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site, load_sites
 
-STAGES = (raw_pages, chunks, candidate_questions, grounded_questions, embeddings, question_index)
+STAGES = (
+    raw_pages,
+    chunks,
+    candidate_questions,
+    grounded_questions,
+    embeddings,
+    evaluation,
+    question_index,
+)
 
 
 def build_definitions(
@@ -42,9 +58,15 @@ def build_definitions(
         sites = load_sites(settings.sites)
     partitions = dg.StaticPartitionsDefinition(list(sites))
     return dg.Definitions(
-        assets=[stage.build(partitions) for stage in STAGES],
-        jobs=[site_refresh],
-        schedules=[nightly_schedule(list(sites), settings.schedule)],
+        assets=[*(stage.build(partitions) for stage in STAGES), collection],
+        asset_checks=[
+            build_index_in_step(partitions),
+            build_every_site_is_fresh(site_crons(settings, sites)),
+            no_site_is_orphaned,
+        ],
+        jobs=[site_refresh, index_audit, site_watch],
+        schedules=[nightly_schedule(settings, sites), weekly_audit(sites), daily_watch],
+        sensors=alert_sensors(settings, sites),
         resources={
             "pipeline": pipeline_resource(settings, sites, progress),
             "parquet": ParquetIOManager(root=settings.data),

@@ -1,10 +1,12 @@
-"""The six Dagster assets, one module each: sentences around the stages' functions."""
+"""The seven Dagster assets, one module each: sentences around the stages' functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import dagster as dg
 import pandas as pd
+
+from qindex_pipeline.retries import retried
 
 OWNERS = ["team:docs"]
 
@@ -20,9 +22,18 @@ def table_asset(
     group: str,
     kinds: set[str],
     checks: Sequence[dg.AssetCheckSpec] = (),
+    pool: str | None = None,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """The decorator of an asset that is one table: a Parquet file for each of `sites`."""
-    return dg.asset(
+    """The decorator of an asset that is one table: a Parquet file for each of `sites`.
+
+    Args:
+        sites: The partitions.
+        group: Where the UI shows it.
+        kinds: What it is made with.
+        checks: What it yields beside its rows.
+        pool: What its runs share: the instance limits how many of them are in it at once.
+    """
+    asset = dg.asset(
         partitions_def=sites,
         dagster_type=FRAME,
         io_manager_key="parquet",
@@ -30,4 +41,6 @@ def table_asset(
         kinds=kinds | {"parquet"},
         owners=OWNERS,
         check_specs=checks,
+        pool=pool,
     )
+    return lambda compute: asset(retried(compute))

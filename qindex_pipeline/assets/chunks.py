@@ -7,7 +7,8 @@ import dagster as dg
 import pandas as pd
 
 from qindex_pipeline.assets import table_asset
-from qindex_pipeline.checks import CHUNKS_ARE_WHOLE, chunks_are_whole, gate
+from qindex_pipeline.checks.gate import gate
+from qindex_pipeline.checks.pages import CHUNKS_ARE_WHOLE, chunks_are_whole
 from qindex_pipeline.chunking.model import ChunkConfig
 from qindex_pipeline.chunking.problems import problems
 from qindex_pipeline.chunking.sizes import size_counts, size_histogram

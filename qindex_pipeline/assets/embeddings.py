@@ -6,7 +6,8 @@ import dagster as dg
 import pandas as pd
 
 from qindex_pipeline.assets import table_asset
-from qindex_pipeline.checks import EVERY_CHUNK_HAS_A_VECTOR, every_chunk_has_a_vector, gate
+from qindex_pipeline.checks.gate import gate
+from qindex_pipeline.checks.index import EVERY_CHUNK_HAS_A_VECTOR, every_chunk_has_a_vector
 from qindex_pipeline.chunking.duplicates import kept
 from qindex_pipeline.embedding.language import warn_about_language
 from qindex_pipeline.embedding.stage import embed_site

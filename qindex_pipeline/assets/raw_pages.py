@@ -5,23 +5,24 @@ from collections.abc import Iterator
 import dagster as dg
 
 from qindex_pipeline.assets import table_asset
-from qindex_pipeline.checks import (
+from qindex_pipeline.checks.gate import gate
+from qindex_pipeline.checks.pages import (
     CRAWL_IS_NOT_SUSPECT,
     PAGES_FETCHED,
     crawl_is_not_suspect,
-    gate,
     pages_fetched,
 )
 from qindex_pipeline.crawl import Bodies, crawl, why_unusable
 from qindex_pipeline.crawl_metadata import crawl_metadata
 from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.pools import CRAWL
 from qindex_pipeline.tables import RAW_PAGES, to_frame
 
 
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
     """The asset, partitioned by `sites`."""
 
-    @table_asset(sites, "crawl", {"crawl4ai"}, [PAGES_FETCHED, CRAWL_IS_NOT_SUSPECT])
+    @table_asset(sites, "crawl", {"crawl4ai"}, [PAGES_FETCHED, CRAWL_IS_NOT_SUSPECT], pool=CRAWL)
     def raw_pages(
         context: dg.AssetExecutionContext, pipeline: dg.ResourceParam[Pipeline]
     ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult]:

@@ -1,0 +1,1 @@
+"""What a team is told of its sites: audits, freshness, and alerts about what failed."""
