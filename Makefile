@@ -34,6 +34,8 @@ lock: ## resolve the lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --no-emit-index-url -q -o requirements.lock
 	uv pip compile pyproject.toml --extra dev --universal --no-emit-index-url -q \
 		-c requirements.lock -o requirements-dev.lock
+	uv pip compile pyproject.toml --extra s3 --extra k8s --universal --no-emit-index-url -q \
+		-c requirements-dev.lock -o requirements-deploy.lock
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,19 +1,21 @@
 """Parquet files, one per table and site: `<root>/<table>/<site key>.parquet`.
 
-Writing is atomic: a local file appears by rename, an object by one put. Reading and writing
-both hold the rows against the table's declared schema.
+Writing is atomic: a local file appears by rename, an object by one put. Reading gets an object
+by one request, so that one which is replaced meanwhile is never read half and half. Both hold the
+rows against the table's declared schema.
 """
 
+import io
 import os
 import uuid
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from qindex_pipeline.errors import WorkError
+from qindex_pipeline.object_store import open_root, reached
 from qindex_pipeline.tables import Table, to_arrow, upgraded
 
 
@@ -25,9 +27,11 @@ class ParquetStore:
     """The tables under one data root, a local folder or any fsspec URL."""
 
     def __init__(self, root: str) -> None:
-        """Address the tables under `root`; nothing is created before the first write."""
-        self._files, path = fsspec.core.url_to_fs(root)
-        self._root = str(path)
+        """Address the tables under `root`; nothing is created before the first write.
+
+        Raises UsageError when the driver of an object store is not installed.
+        """
+        self._files, self._root = open_root(root)
         self._local = "file" in _protocols(self._files)
 
     def path(self, table: Table, site: str) -> str:
@@ -36,7 +40,16 @@ class ParquetStore:
 
     def exists(self, table: Table, site: str) -> bool:
         """Whether the table has been written for `site`."""
-        return bool(self._files.exists(self.path(table, site)))
+        path = self.path(table, site)
+        if self._local:
+            return Path(path).exists()
+        # The drivers' own `exists` takes a store that cannot be reached for one without the file.
+        try:
+            with reached(path):
+                self._files.info(path)
+        except FileNotFoundError:
+            return False
+        return True
 
     def write(self, table: Table, site: str, rows: Any) -> pa.Table:
         """Replace the table of `site` as a whole; the old file stands until the new is whole.
@@ -59,8 +72,21 @@ class ParquetStore:
         else:
             sink = pa.BufferOutputStream()
             pq.write_table(arrow, sink, compression="zstd")
-            self._files.pipe_file(path, sink.getvalue().to_pybytes())
+            self._put(path, sink.getvalue().to_pybytes())
         return arrow
+
+    def _put(self, path: str, data: bytes) -> None:
+        try:
+            with reached(path):
+                self._files.pipe_file(path, data)
+        except FileNotFoundError as error:
+            raise WorkError(f"{path} cannot be written: {error}") from None
+
+    def _open(self, path: str) -> IO[bytes]:
+        if self._local:
+            return Path(path).open("rb")
+        with reached(path):
+            return io.BytesIO(self._files.cat_file(path))
 
     def read(self, table: Table, site: str) -> pa.Table:
         """Read the table of `site`.
@@ -70,7 +96,7 @@ class ParquetStore:
         """
         path = self.path(table, site)
         try:
-            with self._files.open(path, "rb") as file:
+            with self._open(path) as file:
                 arrow = pq.read_table(file)
         except FileNotFoundError:
             raise MissingTableError(
@@ -87,7 +113,7 @@ class ParquetStore:
             return None
         path = self.path(table, site)
         try:
-            with self._files.open(path, "rb") as file:
+            with self._open(path) as file:
                 for batch in pq.ParquetFile(file).iter_batches(batch_size=1, columns=[column]):
                     return batch.column(0)[0].as_py()
         except (pa.ArrowException, OSError) as error:
@@ -97,7 +123,8 @@ class ParquetStore:
     def delete(self, table: Table, site: str) -> None:
         """Remove the table of `site` if it is there."""
         if self.exists(table, site):
-            self._files.rm_file(self.path(table, site))
+            with reached(self.path(table, site)):
+                self._files.rm_file(self.path(table, site))
 
 
 def _unreadable(table: Table, site: str, path: str, error: Exception) -> WorkError:
