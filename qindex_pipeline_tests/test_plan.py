@@ -1,4 +1,4 @@
-"""`qindex plan`: what a run would fetch, said without fetching a page or writing a file."""
+"""`qindex plan`: what a run would do, said without fetching a page or writing a file."""
 
 import json
 from functools import partial
@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.planning.plan import plan_sites
+from qindex_pipeline.sites import Site
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import RAW_PAGES
 from qindex_pipeline_tests import command
+from qindex_pipeline_tests.conftest import MakeSettings
 from qindex_pipeline_tests.crawl.hostile import (
     Reply,
     Server,
@@ -66,7 +70,7 @@ def test_the_plan_of_a_known_site_lists_start_known_and_new_urls_and_fetches_non
         shown = qindex("plan", "--urls")
     assert files(tmp_path) == before
     (plan,) = json.loads(done.stdout)["sites"]
-    urls = plan.pop("urls")
+    urls, questions, embeddings = (plan.pop(key) for key in ("urls", "questions", "embeddings"))
     assert [(item["url"].removeprefix(server.base), item["why"]) for item in urls] == [
         ("/", "start"), ("/a", "known"), ("/b", "known"), ("/new", "sitemap"),
     ]  # fmt: skip
@@ -88,7 +92,12 @@ def test_the_plan_of_a_known_site_lists_start_known_and_new_urls_and_fetches_non
         "new": 2,
         "forbidden": 1,
         "notes": [],
+        "further_pages": [4, 4],  # the known ones too: the last run did not cut them
     }
+    assert (questions["generator"], questions["most"]["calls"]) == ("rules", 0)
+    assert (questions["chunks"], questions["chunks_a_page"]) == (0, [1, 35])
+    assert (embeddings["embedder"], embeddings["texts"]) == ("minilm", 0)
+    assert embeddings["least"]["texts"] == 4
     assert "open, Crawl-delay 0.2 s, forbids 1 of these URLs" in shown.stdout
     lines = shown.stdout.splitlines()[-4:]
     assert [line.split()[-1].removeprefix(server.base) for line in lines] == [
@@ -131,6 +140,7 @@ def test_a_site_that_cannot_be_read_is_said_to_and_the_others_are_shown(qindex, 
     assert plans["down"]["robots"] == plans["failing"]["robots"] == "unreachable"
     assert plans["lantern"]["robots"] == "not asked"
     assert "urls" not in plans["lantern"]
+    assert [key for key, plan in plans.items() if plan["questions"]] == ["lantern"]
     assert all(key in shown.stdout for key in plans)
 
 
@@ -147,3 +157,13 @@ def test_a_file_without_sites_has_an_empty_plan(qindex):
     assert done.returncode == 0
     assert json.loads(done.stdout) == {"sites": []}
     assert "`qindex ingest URL` adds one" in done.stderr
+
+
+def test_a_model_that_cannot_be_asked_is_a_problem_of_the_run(
+    settings: MakeSettings, tmp_path: Path
+):
+    site = Site(key="lantern", folder=command.write_site(tmp_path / "site", index="<h1>Lamp</h1>"))
+    tools = Pipeline(settings(QINDEX_PROFILE="api"), {site.key: site})
+    (plan,) = plan_sites(tools, [site])
+    assert "ANTHROPIC_API_KEY is not set" in (plan.problem or "")
+    assert (plan.questions, plan.further_pages) == (None, (1, 1))

@@ -1,7 +1,7 @@
 """What a run would do, found out without doing it.
 
-Only what a site says of itself is read (robots.txt, sitemaps, llms.txt), and the table of the
-last run. No page is fetched and nothing is written.
+Only what a site says of itself is read (robots.txt, sitemaps, llms.txt), the tables of the last
+run, the ledger and the vector cache. No page is fetched, no model is asked, nothing is written.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from qindex_pipeline.crawl.folder import html_files
 from qindex_pipeline.crawl.last_run import LastRun
 from qindex_pipeline.crawl.pages import Candidate, failed_page
 from qindex_pipeline.crawl.robots import Unavailable
@@ -16,6 +17,9 @@ from qindex_pipeline.crawl.survey import Survey, surveyed
 from qindex_pipeline.crawl.verdict import why_unusable
 from qindex_pipeline.errors import QIndexError
 from qindex_pipeline.pipeline import Pipeline
+from qindex_pipeline.planning.embeddings import EmbeddingPlan, plan_embeddings
+from qindex_pipeline.planning.questions import QuestionPlan, plan_questions, stored_chunks
+from qindex_pipeline.retrieval.evaluation.site_questions import read_site_questions
 from qindex_pipeline.sites import Site
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ class PlannedUrl:
 
 @dataclass(frozen=True)
 class SitePlan:
-    """What a run of one site would fetch.
+    """What a run of one site would fetch, ask and embed.
 
     `problem` says in one line why a run would fail, None that nothing is known to stand in its
     way. `robots` is `open`, `forbids the start page`, `unreachable`, or `not asked` for a folder.
@@ -42,7 +46,8 @@ class SitePlan:
     asked whether they have changed, `new` named by sitemap or llms.txt and not known, `forbidden`
     by robots.txt. `least_seconds` is what the interval alone makes of `max_pages` requests.
     `urls` are at most `max_pages`, in the order of asking; links that turn up on the way come
-    between the known and the new ones.
+    between the known and the new ones. `further_pages` are the least and the most that a run may
+    read of what nobody has read. `questions` and `embeddings` are None where there is a problem.
     """
 
     site: str
@@ -62,6 +67,9 @@ class SitePlan:
     forbidden: int = 0
     notes: Sequence[str] = ()
     urls: Sequence[PlannedUrl] = ()
+    further_pages: tuple[int, int] = (0, 0)
+    questions: QuestionPlan | None = None
+    embeddings: EmbeddingPlan | None = None
 
     def to_json(self, *, with_urls: bool) -> dict[str, Any]:
         """The plan as plain values; `urls` only when they are asked for."""
@@ -75,7 +83,24 @@ def plan_sites(pipeline: Pipeline, sites: Iterable[Site]) -> list[SitePlan]:
     async def together() -> list[SitePlan]:
         return await asyncio.gather(*(_plan(pipeline, site) for site in sites))
 
-    return asyncio.run(together())
+    fetched = asyncio.run(together())
+    return [_with_models(pipeline, plan) for plan in fetched]
+
+
+def _with_models(pipeline: Pipeline, plan: SitePlan) -> SitePlan:
+    """The plan with what would be asked and embedded, or with why a run could not."""
+    if plan.problem is not None:
+        return plan
+    try:
+        chunks = stored_chunks(pipeline, plan.site)
+        if not chunks:  # the last run ended before it cut its pages
+            least, most = plan.further_pages
+            plan = replace(plan, further_pages=(least + plan.known, most + plan.known))
+        questions = plan_questions(pipeline, plan.site, chunks, plan.further_pages)
+        embeddings = plan_embeddings(pipeline, plan.site, chunks, questions, plan.further_pages)
+    except QIndexError as error:
+        return replace(plan, problem=str(error))
+    return replace(plan, questions=questions, embeddings=embeddings)
 
 
 async def _plan(pipeline: Pipeline, site: Site) -> SitePlan:
@@ -87,6 +112,7 @@ async def _plan(pipeline: Pipeline, site: Site) -> SitePlan:
         request_budget=site.request_budget,
     )
     try:
+        read_site_questions(site)
         last = LastRun(pipeline.last_pages(site.key))
         async with surveyed(site) as (survey, fetcher):
             return _filled(plan, site, survey, last, fetcher.pace)
@@ -112,7 +138,21 @@ def _filled(plan: SitePlan, site: Site, survey: Survey, last: LastRun, pace: "Pa
         forbidden=len(urls) - len(allowed),
         notes=survey.notes,
         urls=allowed[: site.max_pages],
+        further_pages=_further(site, allowed, last),
     )
+
+
+def _further(site: Site, allowed: Sequence[PlannedUrl], last: LastRun) -> tuple[int, int]:
+    """How many pages that nobody has read a run may read; links may lead a first crawl to more.
+
+    A folder has no more pages than files.
+    """
+    known = sum(last.row(url.url) is not None for url in allowed)
+    room = max(0, site.max_pages - known)
+    found = min(len(allowed) - known, room)
+    if known or site.sitemap == "only":
+        return found, found
+    return found, room if site.folder is None else min(room, len(html_files(site.folder)))
 
 
 _NAMED_BY_SITE = frozenset({"sitemap", "llms.txt"})
