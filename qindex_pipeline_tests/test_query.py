@@ -13,7 +13,15 @@ import pytest
 from qindex_pipeline.embedding.fingerprint import fingerprint
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import UsageError, WorkError
-from qindex_pipeline.index.engine import SCHEMA_VERSION, Manifest
+from qindex_pipeline.index.edge import EdgeEngine
+from qindex_pipeline.index.edge_collection import EdgeCollection
+from qindex_pipeline.index.engine import (
+    SCHEMA_VERSION,
+    Collection,
+    Manifest,
+    QueryRequest,
+    ScoredPoint,
+)
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.points import build_points
 from qindex_pipeline.index.sparse import SPARSE_MODEL
@@ -221,6 +229,48 @@ def test_a_held_index_looks_for_a_newer_state_only_when_its_last_look_is_old(sit
     held.close()
 
 
+def test_a_held_index_opens_nothing_while_readers_see_the_same(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = HeldIndex(site.settings, refresh_seconds=0)
+    first = held.current()
+    opened: list[str] = []
+    engine = held._engine
+    assert engine is not None
+    open_it = engine.open
+
+    def count(alias: str) -> Collection | None:
+        opened.append(alias)
+        return open_it(alias)
+
+    monkeypatch.setattr(engine, "open", count)
+    site.publish(WICK, OIL)  # as it is
+    assert held.current().collection is first.collection
+    site.publish(OIL, site="lamps")
+    assert held.current().sites == {"docs", "lamps"}
+    # Points of a server's collection change in their place, a generation never.
+    assert opened == ([ALIAS] if isinstance(engine, EdgeEngine) else [])
+    held.close()
+
+
+def test_a_chunk_that_goes_between_the_legs_and_its_text_is_left_out(
+    site: Site, index: QIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = index._held.current().collection
+    find = collection.query_batch
+
+    def find_and_lose(requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
+        found = find(requests)
+        site.publish(OIL)
+        return found
+
+    if isinstance(collection, EdgeCollection):
+        pytest.skip("a generation does not change under its reader")
+    monkeypatch.setattr(collection, "query_batch", find_and_lose)
+    answer = index.ask(HOW_WICK, write_answer=False)
+    assert [(item.rank, item.text) for item in answer.results] == [(1, OIL)]
+
+
 def test_trouble_with_a_newer_state_is_logged_and_the_held_one_answers_on(
     site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -231,7 +281,7 @@ def test_trouble_with_a_newer_state_is_logged_and_the_held_one_answers_on(
         raise WorkError(f"{alias} cannot be read")
 
     engine = held._engine
-    monkeypatch.setattr(engine, "open", fail)
+    monkeypatch.setattr(engine, "live", fail)
     with caplog.at_level(logging.WARNING):
         assert held.current() is first
     assert "lantern cannot be read" in caplog.text

@@ -2,7 +2,8 @@
 
 The holder of the lock copies the latest generation of a collection, applies the difference,
 closes, renames and flips the pointer. Any number of processes read a published generation
-meanwhile. What was live before stays for a rollback.
+meanwhile. What was live before stays for a rollback. When many points of what is now live are in
+no vector index, the next generation holds the same with an index, and takes its place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +21,16 @@ from qindex_pipeline.index.difference import (
     diff,
     verify,
 )
-from qindex_pipeline.index.edge_collection import EdgeCollection
+from qindex_pipeline.index.edge_collection import EdgeCollection, state_of
 from qindex_pipeline.index.edge_shard import build, load, payloads
 from qindex_pipeline.index.engine import Manifest, Rollback, SyncReport, physical_name
 from qindex_pipeline.index.generations import Generations, Published
+from qindex_pipeline.index.manifest_file import read_manifest
+from qindex_pipeline.index.optimising import OPTIMISE_ABOVE, optimise_live
 from qindex_pipeline.index.points import Point
 from qindex_pipeline.index.smoke import smoke
 
-OPENINGS = 3
+OPENINGS = 5
 """A publication between reading the pointer and opening what it names may remove it; the next
 reading finds its successor."""
 
@@ -35,9 +38,9 @@ reading finds its successor."""
 class EdgeEngine:
     """Collections under a local folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, optimise_above: int = OPTIMISE_ABOVE) -> None:
         """Keep collections under `root`; nothing is created before the first sync."""
-        self._root = root
+        self._root, self._optimise_above = root, optimise_above
 
     def open(self, alias: str) -> EdgeCollection | None:
         """The published generation behind `alias`, or None."""
@@ -49,13 +52,22 @@ class EdgeEngine:
             if live is None:
                 continue
             try:
-                return EdgeCollection(live.collection, files.folder(live))
+                return EdgeCollection(live, files.folder(live))
             except (WorkError, FileNotFoundError):
-                if files.folder(live).is_dir():
+                if files.live == live:
                     raise
         raise WorkError(
             f"{files.pointer} names a collection that is not there: run `qindex rebuild`"
         )
+
+    def live(self, alias: str) -> str | None:
+        """The generation that the pointer names, or None."""
+        files = Generations(self._root, alias)
+        live = files.live
+        try:
+            return None if live is None else state_of(live, files.folder(live))
+        except FileNotFoundError:  # it fell between the two looks
+            return None
 
     def sync(
         self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
@@ -101,8 +113,7 @@ class EdgeEngine:
             for name in files.collections():
                 latest = files.latest(name)
                 assert latest is not None
-                with closing(EdgeCollection(name, files.folder(latest))) as collection:
-                    manifest = collection.manifest
+                manifest = read_manifest(files.folder(latest))
                 new, change = _build_next(files, manifest, site, [], BY_HASH)
                 deleted += len(change.delete)
                 if live is not None and live.collection == name:
@@ -121,6 +132,8 @@ class EdgeEngine:
         with files.lock():
             new, change = _build_next(files, manifest, site, points, comparison)
             waiting_for = _go_live(files, new)
+            optimise_live(files, self._optimise_above)
+            files.sweep(new.collection)  # what a run left that was killed behind its publication
         return SyncReport(
             written=len(change.upsert),
             unchanged=change.unchanged,
@@ -158,7 +171,7 @@ def _go_live(files: Generations, new: Published) -> tuple[str, ...]:
     if live == new:
         return ()
     if live is None or live.collection != new.collection:
-        with closing(EdgeCollection(new.collection, files.folder(new))) as collection:
+        with closing(EdgeCollection(new, files.folder(new))) as collection:
             missing = _sites(files, live) - set(collection.sites())
             if missing:
                 return tuple(sorted(missing))
@@ -170,7 +183,7 @@ def _go_live(files: Generations, new: Published) -> tuple[str, ...]:
 def _sites(files: Generations, generation: Published | None) -> set[str]:
     if generation is None:
         return set()
-    with closing(EdgeCollection(generation.collection, files.folder(generation))) as collection:
+    with closing(EdgeCollection(generation, files.folder(generation))) as collection:
         return set(collection.sites())
 
 

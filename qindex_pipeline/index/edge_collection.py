@@ -1,24 +1,23 @@
 """A published generation of the embedded engine, open for reading."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from qdrant_edge import FacetRequest, Query, QueryBatchRequest, ScrollRequest
+from qdrant_edge import FacetRequest, PayloadSelector, Query, QueryBatchRequest, ScrollRequest
 from qdrant_edge import QueryRequest as EdgeQuery
 from qdrant_edge import SparseVector as EdgeSparse
 
-from qindex_pipeline.embedding.fingerprint import Fingerprint
 from qindex_pipeline.index.edge_shard import load, matching
 from qindex_pipeline.index.engine import (
     DENSE,
     SITES_LISTED,
     SPARSE,
-    Manifest,
     QueryRequest,
     ScoredPoint,
 )
+from qindex_pipeline.index.generations import Published
+from qindex_pipeline.index.manifest_file import read_manifest, stamp
 from qindex_pipeline.index.smoke import Probe
 from qindex_pipeline.index.sparse import SparseVector
 
@@ -26,12 +25,12 @@ from qindex_pipeline.index.sparse import SparseVector
 class EdgeCollection:
     """What a generation holds."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        """Open the generation in `folder` of the collection `name`."""
-        self.name = name
+    def __init__(self, generation: Published, folder: Path) -> None:
+        """Open the `generation` that lies in `folder`."""
+        self.name = generation.collection
+        self.state = state_of(generation, folder)
+        self.manifest = read_manifest(folder)
         self.shard = load(folder)
-        values: Any = json.loads((folder / "manifest.json").read_text())
-        self.manifest = Manifest(values["schema_version"], Fingerprint(**values["fingerprint"]))
 
     def query_batch(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
         """The hits of each request, best first."""
@@ -69,6 +68,11 @@ class EdgeCollection:
         self.shard.close()
 
 
+def state_of(generation: Published, folder: Path) -> str:
+    """What tells this generation from every other that was ever live."""
+    return f"{generation} {stamp(folder)}"
+
+
 def _query(request: QueryRequest) -> EdgeQuery:
     if isinstance(request.vector, SparseVector):
         vector: Any = EdgeSparse(request.vector.indices, request.vector.values)
@@ -79,5 +83,5 @@ def _query(request: QueryRequest) -> EdgeQuery:
         limit=request.limit,
         query=Query.Nearest(vector, using=using),
         filter=matching(site=request.site, kind=request.kind),
-        with_payload=True,
+        with_payload=PayloadSelector.Include(list(request.payload)) if request.payload else True,
     )

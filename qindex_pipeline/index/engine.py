@@ -43,6 +43,8 @@ class QueryRequest:
     kind: Kind
     limit: int
     site: str | None = None
+    payload: tuple[str, ...] = ()
+    """Payload keys to return; none: all. A leg's hits with their texts take twice the time."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Collection(Protocol):
 
     manifest: Manifest
     name: str
+    state: str
+    """What `Engine.live` says while this is what readers see."""
 
     def query_batch(self, requests: Sequence[QueryRequest]) -> list[list[ScoredPoint]]:
         """The hits of each request, best first, in one round trip."""
@@ -110,6 +114,14 @@ class Engine(Protocol):
 
     def open(self, alias: str) -> Collection | None:
         """The collection behind `alias`, or None when nothing was published under it."""
+        ...
+
+    def live(self, alias: str) -> str | None:
+        """The name of what readers of `alias` see, None before the first publication.
+
+        Cheap: who holds a collection open compares this with its `state` and opens anew only when
+        they differ. On a server, points change under one name.
+        """
         ...
 
     def sync(

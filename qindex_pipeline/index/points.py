@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from qindex_pipeline.embedding.places import places
 from qindex_pipeline.embedding.readable import readable
-from qindex_pipeline.embedding.windows import place
 from qindex_pipeline.ids import content_hash, point_id
 from qindex_pipeline.index.sparse import Bm25Model, SparseVector
 
@@ -60,7 +60,7 @@ def build_points(
     for question in questions:
         if question["accepted"]:
             asked[question["chunk_id"]].append(question["question"])
-    bm25 = Bm25Model()
+    bm25, where = Bm25Model(), places(chunks)
     points: list[Point] = []
     for row in embeddings:
         chunk = chunk_by_id[row["chunk_id"]]
@@ -69,7 +69,8 @@ def build_points(
             payload = _question_payload(question_by_id[row["question_id"]])
         elif row["window"] == 0:
             payload = _passage_payload(chunk)
-            sparse = bm25.document(_sparse_text(chunk, asked[chunk["chunk_id"]]))
+            chunk_id = row["chunk_id"]
+            sparse = bm25.document(_sparse_text(where[chunk_id], chunk["text"], asked[chunk_id]))
         else:
             payload = {"kind": "passage", "site": chunk["site"], "chunk_id": chunk["chunk_id"]}
         payload[HASH_KEY] = _hash(row, payload, sparse)
@@ -123,10 +124,9 @@ def _passage_payload(chunk: Row) -> dict[str, Any]:
     }
 
 
-def _sparse_text(chunk: Row, asked: Sequence[str]) -> str:
-    """Document expansion: title, headings and text, and the questions that the chunk answers."""
-    where = place(chunk["title"], chunk["heading_path"])
-    return "\n".join([where, readable(chunk["text"]), *asked])
+def _sparse_text(where: str, text: str, asked: Sequence[str]) -> str:
+    """Document expansion: the place, the text, and the questions that the chunk answers."""
+    return "\n".join([where, readable(text), *asked])
 
 
 def _hash(row: Row, payload: Mapping[str, Any], sparse: SparseVector | None) -> str:

@@ -62,6 +62,10 @@ class ServerEngine:
         name = self._aliases().get(alias)
         return None if name is None else ServerCollection(self._client, name, self._retry)
 
+    def live(self, alias: str) -> str | None:
+        """The collection that the alias points to, or None."""
+        return self._aliases().get(alias)
+
     def sync(
         self, alias: str, manifest: Manifest, site: str, points: Sequence[Point]
     ) -> SyncReport:

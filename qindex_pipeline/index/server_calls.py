@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException
 
-from qindex_pipeline.errors import UsageError, WorkError
+from qindex_pipeline.errors import TransientError, UsageError, WorkError
 from qindex_pipeline.settings import Settings
 
 P = ParamSpec("P")
@@ -110,7 +110,8 @@ def server_errors(what: str | None) -> Generator[None]:
     except SERVER_ERRORS as error:
         if status_of(error) in REFUSED_KEY:
             raise WorkError(f"Qdrant refused the key for {what}: check QDRANT_API_KEY") from error
-        raise WorkError(
+        kind = TransientError if is_transient(error) else WorkError
+        raise kind(
             f"Qdrant ({what}): {_first_line(error)[:200]}; is QDRANT_URL right and the server up?"
         ) from error
 

@@ -26,7 +26,8 @@ class ServerCollection:
 
     def __init__(self, client: QdrantClient, name: str, retry: Retry) -> None:
         """Read the physical collection `name` through `client`."""
-        self.name, self._client, self._retry = name, client, retry
+        self.name = self.state = name
+        self._client, self._retry = client, retry
         with server_errors(name):
             info = retry(client.get_collection, name)
         metadata = info.config.metadata or {}
@@ -97,5 +98,5 @@ class ServerCollection:
             filter=matching(site=request.site, kind=request.kind),
             params=params,
             limit=request.limit,
-            with_payload=True,
+            with_payload=list(request.payload) or True,
         )

@@ -20,6 +20,8 @@ from qindex_pipeline_tests.conftest import DIMENSION, made_manifest, made_points
 ALIAS = "docs"
 MANIFEST = made_manifest()
 QUERIES_AN_OPENING = 5
+OPTIMISE_ABOVE = 20
+"""So few points that every publication is followed by one with a vector index."""
 PASSAGES = QueryRequest([1.0] * DIMENSION, "passage", limit=1000)
 QUESTIONS = QueryRequest([1.0] * DIMENSION, "question", limit=1000)
 
@@ -29,7 +31,7 @@ def engine_at(place: str) -> Engine:
     if place.startswith("http://"):
         client = QdrantClient(url=place, check_compatibility=False)
         return ServerEngine(client, retry=Retry(retries=1, pause=0.01))
-    return EdgeEngine(Path(place))
+    return EdgeEngine(Path(place), OPTIMISE_ABOVE)
 
 
 def publish(place: str, texts: Sequence[str], site: str = "a") -> None:

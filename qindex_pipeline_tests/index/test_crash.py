@@ -1,6 +1,5 @@
 """Runs that die while they publish: readers never see it, and a new run ends as if nothing was."""
 
-import multiprocessing
 import random
 import shutil
 import signal
@@ -28,13 +27,10 @@ from qindex_pipeline_tests.index.reading import (
     publish_killed,
     run,
 )
+from qindex_pipeline_tests.processes import forkserver
 
 OLD = [f"Page {number} as it was." for number in range(150)]
 NEW = [*OLD[:50], *(f"Page {number} as it is now." for number in range(300))]
-
-# Spawned children would each import for a second; these are forked from one that has imported.
-forkserver = multiprocessing.get_context("forkserver")
-forkserver.set_forkserver_preload(["qindex_pipeline_tests.index.reading"])
 
 
 def whole(texts: list[str]) -> tuple[list[str], list[str]]:
@@ -132,6 +128,35 @@ def test_a_server_that_dies_in_mid_batch_is_brought_to_the_same_end_by_the_next_
         payloads, vectors = points_of(server)
     assert payloads == undisturbed_points[0]
     # A unit vector differs in its last digit with the batch that it was normalised in.
+    np.testing.assert_allclose(vectors, undisturbed_points[1], atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def calls_to_a_server(journal: Path, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many calls a publication of NEW to a server takes in its own process."""
+    copy = shutil.copy(journal, tmp_path_factory.mktemp("counted") / "journal")
+    ours, theirs = forkserver.Pipe()
+    with QdrantServer(persist_path=Path(copy)) as server:
+        assert run(forkserver, publish_counted, server.url, NEW, theirs) == 0
+    return ours.recv()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sync_to_a_server_that_is_killed_at_any_moment_is_finished_by_the_next(
+    seed: int, journal: Path, calls_to_a_server: int, undisturbed_points: Any, tmp_path: Path
+) -> None:
+    copy = tmp_path / "journal"
+    shutil.copy(journal, copy)
+    moment = random.Random(seed).randrange(1, int(0.9 * calls_to_a_server))
+    with QdrantServer(persist_path=copy) as server:
+        killed = run(forkserver, publish_killed, server.url, NEW, moment)
+        assert killed == -signal.SIGKILL
+        texts, questions = found_in(engine_at(server.url))
+        assert set(OLD) <= set(texts) or set(NEW) <= set(texts)
+        assert {f"What about {text}?" for text in texts} >= set(questions)
+        publish(server.url, NEW)
+        payloads, vectors = points_of(server)
+    assert payloads == undisturbed_points[0]
     np.testing.assert_allclose(vectors, undisturbed_points[1], atol=1e-6)
 
 

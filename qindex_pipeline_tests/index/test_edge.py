@@ -15,6 +15,7 @@ from qindex_pipeline.index.difference import Diff
 from qindex_pipeline.index.edge import EdgeEngine
 from qindex_pipeline.index.edge_collection import EdgeCollection
 from qindex_pipeline.index.engine import QueryRequest, physical_name
+from qindex_pipeline.index.generations import Published
 from qindex_pipeline_tests.conftest import DIMENSION, made_manifest, made_points
 
 ALIAS = "docs"
@@ -69,6 +70,18 @@ def test_a_rollback_goes_one_generation_back_and_the_next_run_publishes_anew(roo
     assert texts_of(root) == sorted([*NEW, "Of another site."])
 
 
+def test_a_generation_whose_number_comes_again_has_another_name(root: Path) -> None:
+    engine = EdgeEngine(root)
+    publish(root, OLD)
+    publish(root, NEW)
+    engine.sync(ALIAS, MANIFEST, "b", made_points("b", OLD))
+    seen = engine.live(ALIAS)
+    engine.rollback(ALIAS)
+    engine.remove(ALIAS, "a")  # gives up what was rolled back, and its number
+    assert names(root) == {"gen-3"}
+    assert engine.live(ALIAS) != seen
+
+
 def test_a_model_change_leaves_the_live_generation_and_the_one_before(root: Path) -> None:
     engine, following = EdgeEngine(root), [made_manifest(name) for name in ("second", "third")]
     publish(root, OLD)
@@ -89,8 +102,9 @@ def contents(folder: Path) -> dict[str, str]:
     return found
 
 
-def test_reading_changes_nothing_in_a_generation(root: Path) -> None:
-    publish(root, OLD)
+@pytest.mark.parametrize("above", [1000, 1], ids=["plain", "with a vector index"])
+def test_reading_changes_nothing_in_a_generation(above: int, root: Path) -> None:
+    EdgeEngine(root, above).sync(ALIAS, MANIFEST, "a", made_points("a", OLD))
     before = contents(root)
     texts_of(root)
     assert contents(root) == before
@@ -142,7 +156,8 @@ def test_more_sites_than_a_facet_lists_by_itself_are_all_seen(root: Path) -> Non
     edge_shard._create(generation, MANIFEST)
     for number, site in enumerate(sites):
         edge_shard._apply(generation, site, Diff(points[2 * number :][:2], [], 0))
-    collection = EdgeCollection(NAME, generation)
+    edge_shard._finish(generation, MANIFEST, 0)
+    collection = EdgeCollection(Published(NAME, "gen-1"), generation)
     assert collection.sites() == sites
     collection.close()
 

@@ -227,6 +227,12 @@ def test_payloads_are_retrieved_by_id(filled: Engine) -> None:
     assert opened(filled, FILLED).retrieve([]) == {}
 
 
+def test_a_query_returns_only_the_payload_keys_that_it_names(filled: Engine) -> None:
+    request = QueryRequest([1.0] * DIMENSION, "passage", 10, "a", payload=("chunk_id", "title"))
+    (hits,) = opened(filled, FILLED).query_batch([request])
+    assert [set(hit.payload) for hit in hits] == [{"chunk_id", "title"}] * len(TEXTS)
+
+
 def test_an_unchanged_site_is_not_written(filled: Engine) -> None:
     report = filled.sync(FILLED, MANIFEST, "a", made_points("a", TEXTS))
     assert (report.written, report.unchanged, report.deleted) == (0, 6, 0)
@@ -301,6 +307,29 @@ def test_a_model_change_is_rolled_back_and_forth(engine: Engine) -> None:
     # The next run of the settings' model brings that model back.
     publish(engine, NEXT_MANIFEST, "a")
     assert opened(engine).manifest == NEXT_MANIFEST
+
+
+def test_live_names_what_readers_see_without_opening_it(engine: Engine) -> None:
+    assert engine.live(ALIAS) is None
+    publish(engine, MANIFEST, "a")
+    first = engine.live(ALIAS)
+    assert first == opened(engine).state
+    publish(engine, MANIFEST, "a")
+    assert engine.live(ALIAS) == first
+    publish(engine, MANIFEST, "b")
+    second = engine.live(ALIAS)
+    assert second == opened(engine).state
+    # On a server, the points changed in their place.
+    assert (second == first) == isinstance(engine, ServerEngine)
+    publish(engine, NEXT_MANIFEST, "a")
+    assert engine.live(ALIAS) == second
+    publish(engine, NEXT_MANIFEST, "b")
+    third = engine.live(ALIAS)
+    assert third == opened(engine).state
+    assert third not in (first, second)
+    engine.rollback(ALIAS)
+    assert engine.live(ALIAS) == opened(engine).state == second
+    assert engine.live("another alias") is None
 
 
 def test_without_an_earlier_state_there_is_nothing_to_roll_back_to(engine: Engine) -> None:
@@ -410,20 +439,23 @@ def test_a_collection_that_somebody_else_made_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", ["memory", "server", "real"])
-def test_plain_qdrant_client_reaches_a_questions_text_with_one_further_call(
+def test_plain_qdrant_client_reaches_every_questions_text_with_one_further_call(
     kind: str, tmp_path: Path
 ) -> None:
+    points = made_points("a", TEXTS)
+    only = models.FieldCondition(key="kind", match=models.MatchValue(value="question"))
     with running(kind, tmp_path) as engine:
-        publish(engine, MANIFEST, "a")
+        engine.sync(ALIAS, MANIFEST, "a", points)
         client = engine._client
-        asked = next(point for point in made_points("a", TEXTS) if "question" in point.payload)
-        only = models.FieldCondition(key="kind", match=models.MatchValue(value="question"))
-        (hit,) = client.query_points(
-            ALIAS,
-            query=asked.vector,
-            using="dense",
-            query_filter=models.Filter(must=[only]),
-            limit=1,
-        ).points
-        (passage,) = client.retrieve(ALIAS, [str(uuid.UUID(hit.payload["chunk_id"]))])
-    assert hit.payload["question"] == f"What about {passage.payload['text']}?"
+        for asked in (point for point in points if point.payload["kind"] == "question"):
+            (hit,) = client.query_points(
+                ALIAS,
+                query=asked.vector,
+                using="dense",
+                query_filter=models.Filter(must=[only]),
+                limit=1,
+            ).points
+            assert hit.id == asked.id
+            (passage,) = client.retrieve(ALIAS, [str(uuid.UUID(hit.payload["chunk_id"]))])
+            assert hit.payload["question"] == f"What about {passage.payload['text']}?"
+            assert passage.payload["url"]

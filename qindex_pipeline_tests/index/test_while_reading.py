@@ -1,6 +1,5 @@
 """Publications and model changes under readers that ask all the time."""
 
-import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -17,15 +16,13 @@ from qindex_pipeline_tests.conftest import made_manifest, made_points
 from qindex_pipeline_tests.fakes.hashed_embedding import embed
 from qindex_pipeline_tests.fakes.qdrant_server import QdrantServer
 from qindex_pipeline_tests.index.reading import ALIAS, engine_at, publish, publish_until, read_many
+from qindex_pipeline_tests.processes import forkserver
 
 STATES = [
     [f"Page {number} as it {word}." for number in range(20)]
     for word in ("was", "is now", "will be")
 ]
 PROCESSES, QUERIES = 4, 250
-
-forkserver = multiprocessing.get_context("forkserver")
-forkserver.set_forkserver_preload(["qindex_pipeline_tests.index.reading"])
 
 
 def test_a_thousand_queries_of_four_processes_meet_no_error_while_syncs_run(
