@@ -198,7 +198,7 @@ def print_ingest(title: str, figures: Report) -> None:
         ("vectors", index["points"]),
         ("  of passages", embedded["passages"]),
         ("  of questions", embedded["questions"]),
-        ("texts embedded", embedded["texts_embedded"]),
+        ("texts embedded", judged["texts_embedded"] + embedded["texts_embedded"]),
         ("points written", index["points_written"]),
     ]
     print_table(title, ("", "count"), counts)

@@ -143,10 +143,10 @@ def plan(
     urls: Annotated[bool, typer.Option("--urls", help="List what would be asked first.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show what a run would fetch; reads no page and writes nothing."""
+    """Show what a run would fetch, ask and cost; spends nothing and writes nothing."""
     from qindex_pipeline.pipeline import Pipeline
-    from qindex_pipeline.plan import plan_sites
-    from qindex_pipeline.report import print_plan
+    from qindex_pipeline.planning.plan import plan_sites
+    from qindex_pipeline.planning.report import print_plan
     from qindex_pipeline.settings import Settings
     from qindex_pipeline.sites import load_sites
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +10,14 @@ from qindex_pipeline.crawl.folder import seeds
 from qindex_pipeline.embedding.opening import open_embedder
 from qindex_pipeline.errors import QIndexError, UsageError
 from qindex_pipeline.index.opening import open_engine
+from qindex_pipeline.object_store import Objects
 from qindex_pipeline.profiles import Models, resolve_models
-from qindex_pipeline.questions.opening import open_generator
+from qindex_pipeline.questions.asking.budget import check_cap
+from qindex_pipeline.questions.asking.prices import Prices
+from qindex_pipeline.questions.generators.opening import open_generator
+from qindex_pipeline.questions.human_file import human_file, orphans, read_human_file
 from qindex_pipeline.retrieval.answering.opening import open_answerer
+from qindex_pipeline.retrieval.evaluation.site_questions import read_site_questions
 from qindex_pipeline.settings import Settings, unknown_variables
 from qindex_pipeline.sites import Site, load_sites
 
@@ -46,8 +50,9 @@ def examine(folder: Path) -> list[Finding]:
 def _looked_at(settings: Settings, models: Models) -> Iterator[Finding]:
     looks = {
         "sites file": lambda: _sites(settings),
+        "data root": lambda: _data(settings),
         "state folder": lambda: _state(settings),
-        "generator": lambda: open_generator(models.generator, settings).spec,
+        "generator": lambda: _generator(settings, models),
         "embedder": lambda: _embedder(settings, models),
         "answerer": lambda: _answerer(settings, models),
         "index": lambda: _index(settings, models),
@@ -66,14 +71,31 @@ def _sites(settings: Settings) -> str:
 
 def _looked_at_sites(settings: Settings) -> Iterator[Finding]:
     """What stands in the way of each site's crawl, and the browser if one of them needs it."""
-    sites: Mapping[str, Site] = {}
-    with suppress(UsageError):  # said of the sites file already
+    try:
         sites = load_sites(settings.sites)
+    except UsageError:
+        return  # said of the sites file already
     for site in sites.values():
         yield from (Finding(False, "site", line) for line in _problems(site))
+    yield from _human_questions(settings, sites)
     rendered = [site.key for site in sites.values() if site.render != "http"]
     if rendered:
         yield _browser(settings.chromium, ", ".join(rendered))
+
+
+def _human_questions(settings: Settings, sites: Mapping[str, Site]) -> Iterator[Finding]:
+    """Files of people's questions that are malformed, or that nobody reads."""
+    for key in sites:
+        try:
+            read_human_file(human_file(settings.questions, key))
+        except UsageError as error:
+            yield Finding(False, "people's questions", str(error))
+    for file in orphans(settings.questions, sites):
+        yield Finding(
+            False,
+            "people's questions",
+            f"{file} belongs to no site of {settings.sites}: name it <site key>.yaml, or delete it",
+        )
 
 
 def _problems(site: Site) -> Iterator[str]:
@@ -84,6 +106,10 @@ def _problems(site: Site) -> Iterator[str]:
         if site.folder is not None:
             seeds(site.folder, site.key)
     except QIndexError as error:
+        yield str(error)
+    try:
+        read_site_questions(site)
+    except UsageError as error:
         yield str(error)
     selectors = [("drop_selectors", selector) for selector in site.drop_selectors]
     if site.content_selector is not None:
@@ -111,11 +137,27 @@ def _playwrights_own() -> str:
         return playwright.chromium.executable_path
 
 
+def _data(settings: Settings) -> str:
+    if not settings.is_on_object_store:
+        return settings.data
+    probe = Objects.under(settings.data, "state/doctor")
+    probe.put("probe", b"")
+    probe.delete("probe")
+    return f"{settings.data} can be written"
+
+
 def _state(settings: Settings) -> str:
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     if not os.access(settings.state_dir, os.W_OK):
         raise UsageError(f"{settings.state_dir} cannot be written: set QINDEX_STATE")
     return f"{settings.state_dir} can be written"
+
+
+def _generator(settings: Settings, models: Models) -> str:
+    spec = open_generator(models.generator, settings).spec
+    prices = Prices.from_settings(settings)
+    check_cap(spec, prices, settings.max_cost_usd)
+    return f"{spec} ({prices.source(spec)})"
 
 
 def _embedder(settings: Settings, models: Models) -> str:

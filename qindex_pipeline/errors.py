@@ -1,4 +1,4 @@
-"""The two kinds of failure that a person has to act on, and their exit codes.
+"""The kinds of failure that a person may have to act on, and their exit codes.
 
 An error's text is one line: what happened, to which variable, site, page or file, and what
 to do next.
@@ -15,6 +15,10 @@ class WorkError(QIndexError):
     """The call was right, the work failed: a site is down, a key is refused, no index yet."""
 
     exit_code = 1
+
+
+class TransientError(WorkError):
+    """What failed may heal by itself: nobody answered, or a service had too much to do."""
 
 
 class UsageError(QIndexError):

@@ -11,6 +11,7 @@ import dagster as dg
 from qindex_pipeline.build import build_definitions
 from qindex_pipeline.errors import WorkError
 from qindex_pipeline.jobs import SITE_REFRESH
+from qindex_pipeline.operations.failures import reason
 from qindex_pipeline.progress import Progress
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site, add_site, load_sites
@@ -79,14 +80,10 @@ def _numbers(result: dg.ExecuteInProcessResult) -> dict[str, Numbers]:
 def _failure(result: dg.ExecuteInProcessResult) -> WorkError:
     """What a person needs in one line: a failed check's description, else what was raised."""
     for check in result.get_asset_check_evaluations():
-        if not check.passed and check.description:
+        is_error = not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
+        if is_error and check.description:
             return WorkError(check.description)
-    for event in result.all_events:
-        error = getattr(event.event_specific_data, "error", None)
-        if error is not None:
-            # Dagster wraps what a stage raised; what raised that is for its log.
-            while error.cls_name.startswith("Dagster") and error.cause is not None:
-                error = error.cause
-            lines = [line for line in error.message.splitlines() if line.strip()]
-            return WorkError(lines[0].partition(": ")[2] or lines[0])
-    return WorkError("the run failed and gave no reason; start it in `dagster dev`, read its log")
+    return WorkError(
+        reason(result.all_events)
+        or "the run failed and gave no reason; start it in `dagster dev`, read its log"
+    )

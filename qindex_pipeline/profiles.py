@@ -129,6 +129,12 @@ def models_of(profile: Profile, reason: str, settings: "Settings") -> Models:
     )
 
 
+def collection_names(settings: "Settings") -> set[str]:
+    """The aliases of every collection that the settings can mean, whichever profile is picked."""
+    models = [models_of(profile, "it may be used", settings) for profile in PROFILES.values()]
+    return {one.collection_name for one in (*models, resolve_models(settings))}
+
+
 def confidence_threshold(settings: "Settings", embedder: str) -> float:
     """The threshold that the settings name, else the embedder's: 0.40 for MiniLM, else 0.60."""
     if settings.confidence_threshold is not None:

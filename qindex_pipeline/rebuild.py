@@ -17,13 +17,30 @@ from qindex_pipeline.index.points import Point, build_points
 from qindex_pipeline.index.sparse import SPARSE_MODEL
 from qindex_pipeline.locks import site_lock
 from qindex_pipeline.profiles import PROFILES, Models, models_of, resolve_models
+from qindex_pipeline.retrieval.evaluation.gate import not_accepted
 from qindex_pipeline.retrieval.opening import open_collection
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import load_sites
 from qindex_pipeline.store import ParquetStore
-from qindex_pipeline.tables import CALIBRATIONS, CHUNKS, EMBEDDINGS, GROUNDED_QUESTIONS, to_rows
+from qindex_pipeline.tables import (
+    CALIBRATIONS,
+    CHUNKS,
+    EMBEDDINGS,
+    EVALUATION,
+    GROUNDED_QUESTIONS,
+    to_rows,
+)
 
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What the collection must hold of a site, and which collection."""
+
+    alias: str
+    manifest: Manifest
+    points: list[Point]
 
 
 @dataclass(frozen=True)
@@ -58,14 +75,14 @@ def rebuild(settings: Settings, site: str | None, say: Say) -> Iterator[Rebuilt]
 
     Raises:
         UsageError: The site is unknown.
-        WorkError: There are no tables, or an earlier release or another embedder made them.
+        WorkError: There are no tables, an earlier release or another embedder made them, or they
+            have not passed the site's evaluation.
     """
     store = ParquetStore(settings.data)
     for key in _sites(settings, store, site):
         with site_lock(settings.state_dir, key, say):
-            models, manifest = _made_with(settings, store, key)
-            points = table_points(store, key)
-            report = open_engine(settings).repair(models.collection_name, manifest, key, points)
+            wanted = projection(settings, store, key)
+            report = open_engine(settings).repair(wanted.alias, wanted.manifest, key, wanted.points)
         yield Rebuilt(key, report)
 
 
@@ -78,6 +95,13 @@ def rollback(settings: Settings, say: Say) -> Rollback:
         for key in sorted(load_sites(settings.sites)):  # in one order: two of these never wait
             locks.enter_context(site_lock(settings.state_dir, key, say))  # for each other
         return open_engine(settings).rollback(_published_alias(settings))
+
+
+def projection(settings: Settings, store: ParquetStore, site: str) -> Projection:
+    """What the tables of `site` stand for. Raises WorkError where they are not the index's."""
+    models, manifest = _made_with(settings, store, site)
+    _refuse_held(settings, store, site)
+    return Projection(models.collection_name, manifest, table_points(store, site))
 
 
 def table_points(store: ParquetStore, site: str) -> list[Point]:
@@ -106,6 +130,19 @@ def _sites(settings: Settings, store: ParquetStore, site: str | None) -> Sequenc
             "run `qindex ingest`"
         )
     return embedded
+
+
+def _refuse_held(settings: Settings, store: ParquetStore, site: str) -> None:
+    """Raise WorkError when the tables of a site are those of a run that its evaluation held."""
+    known = load_sites(settings.sites).get(site)
+    if known is None or known.eval_questions is None:
+        return
+    accepted = store.read(EVALUATION, site).to_pylist() if store.exists(EVALUATION, site) else []
+    columns = ["point_id", "text_hash", "fingerprint"]
+    embeddings = store.read(EMBEDDINGS, site).select(columns).to_pylist()
+    problem = not_accepted(known, accepted, embeddings)
+    if problem is not None:
+        raise WorkError(problem)
 
 
 def _made_with(settings: Settings, store: ParquetStore, site: str) -> tuple[Models, Manifest]:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.locks import site_lock
-from qindex_pipeline.profiles import PROFILES, models_of, resolve_models
+from qindex_pipeline.profiles import collection_names
+from qindex_pipeline.retrieval.evaluation.gate import evaluation_report
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import TABLES
@@ -28,15 +29,8 @@ def purge_site(settings: Settings, key: str, say: Callable[[str], None]) -> int:
     store = ParquetStore(settings.data)
     with site_lock(settings.state_dir, key, say):
         engine = open_engine(settings)
-        deleted = sum(engine.remove(alias, key) for alias in _aliases(settings))
+        deleted = sum(engine.remove(alias, key) for alias in sorted(collection_names(settings)))
         for table in TABLES.values():
             store.delete(table, key)
+        evaluation_report(settings.state_dir, key).unlink(missing_ok=True)
     return deleted
-
-
-def _aliases(settings: Settings) -> set[str]:
-    """The aliases that the settings can mean, whichever profile is picked."""
-    models = [
-        models_of(profile, "it may have been used", settings) for profile in PROFILES.values()
-    ]
-    return {model.collection_name for model in (*models, resolve_models(settings))}

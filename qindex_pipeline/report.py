@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from qindex_pipeline.console import table, write_line
+from qindex_pipeline.console import table
 from qindex_pipeline.doctor import Finding
-from qindex_pipeline.plan import SitePlan
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import load_sites
 from qindex_pipeline.store import ParquetStore
@@ -44,7 +43,10 @@ def report_rows(done: "Ingested") -> Iterator[tuple[str, str]]:
     yield "LLM calls", f"{asked['llm_calls']} ({asked['answers_from_ledger']} from the ledger)"
     yield "tokens", f"{asked['tokens_in']} in, {asked['tokens_out']} out"
     yield "cost", _cost(asked.get("cost_usd"))
-    yield "texts embedded", f"{embedded['texts_embedded']} by {embedded['embedder']}"
+    # The filters look at vectors too: what they had embedded is not embedded again.
+    texts = judged.get("texts_embedded", 0) + embedded["texts_embedded"]
+    yield "texts embedded", f"{texts} by {embedded['embedder']}"
+    yield from _evaluation_rows(assets.get("evaluation", {}))
     counts = ((index[f"points_{name}"], name) for name in ("written", "unchanged", "deleted"))
     yield "vectors", ", ".join(f"{count} {name}" for count, name in counts)
     yield "collection", index["collection"] + ("" if index["live"] else _NOT_LIVE)
@@ -60,6 +62,14 @@ def _crawl_rows(pages: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "crawl cut short", pages["cut_short"]
     if pages["suspect"]:
         yield "crawl suspect", pages["suspect"]
+
+
+def _evaluation_rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How well the site's own questions were answered, where it names some."""
+    if "questions" in found:
+        first, asked = round(found["fused/hit_at_1"] * found["questions"]), found["questions"]
+        right = f"right page first for {first} of {asked} questions"
+        yield "evaluation", f"MRR@10 {found['mrr_at_10']:.3f}, {right}; {found['compared']}"
 
 
 _NOT_LIVE = " (not live yet: the alias follows when every site of the old collection is in it)"
@@ -97,43 +107,3 @@ def print_findings(findings: Sequence[Finding]) -> None:
     """Print the doctor's findings."""
     rows = [("ok" if item.good else "MEND", item.what, item.detail) for item in findings]
     table("qindex doctor", rows)
-
-
-def print_plan(plan: SitePlan, *, with_urls: bool) -> None:
-    """Print what a run of one site would fetch; URLs one a line, so that other tools can read."""
-    table(plan.site, list(plan_rows(plan)))
-    if with_urls:
-        for url in plan.urls:
-            how = f"{url.why}, if changed" if url.conditional else url.why
-            write_line(f"{how:<19} {url.url}")
-
-
-def plan_rows(plan: SitePlan) -> Iterator[tuple[str, str]]:
-    """The table of one site's plan."""
-    yield "pages from", plan.start_url
-    yield "fetched", _RENDERED[plan.render]
-    if plan.problem is not None:
-        yield "PROBLEM", plan.problem
-        return
-    yield "robots.txt", _robots(plan)
-    yield "URLs in sitemaps", str(plan.in_sitemap)
-    yield from (("note", note) for note in plan.notes)
-    yield "known pages", f"{plan.known}, {plan.conditional} of them fetched only if changed"
-    yield "new URLs", f"{plan.new} in sitemaps or llms.txt, further ones on the pages"
-    yield "pages", f"{plan.max_pages} at most"
-    yield "request budget", str(plan.request_budget)
-    least = f"{plan.max_pages} pages take at least {plan.least_seconds:g} s"
-    yield "interval", f"{plan.interval_seconds:g} s: {least}"
-
-
-_RENDERED = {
-    "http": "over HTTP",
-    "browser": "in a browser",
-    "auto": "over HTTP, in a browser where only JavaScript fills the page",
-}
-
-
-def _robots(plan: SitePlan) -> str:
-    delay = "" if plan.crawl_delay is None else f", Crawl-delay {plan.crawl_delay:g} s"
-    forbidden = f", forbids {plan.forbidden} of these URLs" if plan.forbidden else ""
-    return plan.robots + delay + forbidden

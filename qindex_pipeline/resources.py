@@ -31,8 +31,8 @@ def pipeline_resource(
     def pipeline(context: dg.InitResourceContext) -> Generator[Pipeline]:
         log = context.log
         assert log is not None
-        tools = Pipeline(settings, sites, progress or LoggedProgress(log))
         site = context.run.tags.get(PARTITION_TAG) if context.run else None
+        tools = Pipeline(settings, sites, progress or LoggedProgress(log), site)
         if site is None:
             yield tools
             return

@@ -7,17 +7,29 @@ import difflib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from qindex_pipeline.cron import cron_expression
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.site_options import CrawlOptions
 
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
+
+_PATHS = ("folder", "ca_file", "eval_questions", "eval_unanswerable")
+"""Options that are read relative to the sites file."""
+
+
+OFF = "off"
+"""`schedule` of a site that no schedule runs: a CI job indexes it, or a person does."""
+
+
+def _schedule(text: str) -> str:
+    return text if text == OFF else cron_expression(text)
 
 
 class Site(CrawlOptions):
@@ -30,6 +42,31 @@ class Site(CrawlOptions):
     start_url: str = Field(default="", description="where the crawl begins")
     folder: Path | None = Field(default=None, description="a built site on disk")
     base_url: str = Field(default="", description="the address of a folder's pages")
+
+    schedule: Annotated[str, AfterValidator(_schedule)] | None = Field(
+        default=None, description="cron of its runs, UTC, or off; default QINDEX_SCHEDULE"
+    )
+
+    subject: str | None = Field(
+        default=None, description="what it documents, as users call it; default: by its title"
+    )
+
+    eval_questions: Path | None = Field(
+        default=None, description="JSON lines of questions whose pages are known"
+    )
+    eval_unanswerable: Path | None = Field(
+        default=None, description="JSON lines of questions that the site doesn't answer"
+    )
+    eval_floor: float | None = Field(
+        default=None, ge=0, le=1, description="fused MRR@10 below which nothing is published"
+    )
+
+    @model_validator(mode="after")
+    def _asks_before_it_judges(self) -> Self:
+        for name in ("eval_unanswerable", "eval_floor"):
+            if getattr(self, name) is not None and self.eval_questions is None:
+                raise ValueError(f"{name} needs eval_questions")
+        return self
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
@@ -77,7 +114,7 @@ def _site(path: Path, key: str, options: object) -> Site:
     if not isinstance(options, Mapping):
         raise UsageError(f"{path}: site {key!r} needs options, at least start_url")
     values: dict[str, Any] = {str(name): value for name, value in options.items()}
-    for name in ("folder", "ca_file"):
+    for name in _PATHS:
         if isinstance(values.get(name), str):
             values[name] = path.parent / values[name]
     if "key" in values:
@@ -106,7 +143,8 @@ def add_site(path: Path, site: Site) -> None:
     if not document.get("sites"):
         document["sites"] = {}
     given = site.model_dump(exclude_defaults=True, exclude={"key"}, mode="json")
-    for name, where in (("folder", site.folder), ("ca_file", site.ca_file)):
+    for name in _PATHS:
+        where: Path | None = getattr(site, name)
         if where is not None:
             given[name] = str(where.resolve())
     document["sites"][site.key] = given | {"max_pages": site.max_pages}

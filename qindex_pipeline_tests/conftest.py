@@ -27,7 +27,10 @@ MakeSettings = Callable[..., Settings]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that start processes: the last worker must not end with the longest."""
-    slow = ("test_cli", "test_profiles", "test_crash", "test_dagster_", "test_readme")
+    slow = (
+        *("test_cli", "test_profiles", "test_crash", "test_dagster_", "test_readme"),
+        *("test_object_store", "test_workflows", "test_secrets", "test_evaluation"),
+    )
     items.sort(key=lambda item: not item.path.stem.startswith(slow))
 
 

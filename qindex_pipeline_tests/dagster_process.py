@@ -27,6 +27,7 @@ ASSETS = (
     "candidate_questions",
     "grounded_questions",
     "embeddings",
+    "evaluation",
     "question_index",
 )
 
@@ -163,13 +164,13 @@ def webserver(place: Workplace, *command: str) -> Generator[Webserver]:
             start_new_session=True,
         )
     try:
-        wait_until(lambda: _lives(process) and server.has_loaded(), START_SECONDS, "loaded")
+        wait_until(lambda: lives(process) and server.has_loaded(), START_SECONDS, "loaded")
         yield server
     except Exception as error:  # any failure of the block: raised again, with what Dagster said
         error.add_note("\n".join(path.read_text(errors="replace").splitlines()[-40:]))
         raise
     finally:
-        _end(process)
+        ended(process)
 
 
 def program(name: str) -> Path:
@@ -187,13 +188,14 @@ def wait_until(probe: Callable[[], Found | None], seconds: float, what: str) -> 
     raise TimeoutError(f"not {what} after {seconds:.0f} s")
 
 
-def _lives(process: subprocess.Popen[bytes]) -> bool:
+def lives(process: subprocess.Popen[bytes]) -> bool:
+    """True while it runs; a process that has ended is raised."""
     if process.poll() is not None:
         raise RuntimeError(f"{process.args} ended with exit code {process.returncode}")
     return True
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def ended(process: subprocess.Popen[bytes]) -> None:
     """Ask the process to go, so that it removes its sockets; then end its whole group.
 
     Code server, daemon and run workers are its children and theirs, all in the group.

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Generator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,7 +17,6 @@ import pytest
 from qindex_pipeline.build import build_definitions
 from qindex_pipeline.query import QIndex
 from qindex_pipeline.settings import Settings
-from qindex_pipeline.sites import load_sites
 from qindex_pipeline_tests.dagster_process import (
     ASSETS,
     PROJECT,
@@ -37,7 +35,9 @@ GROUPS_AND_KINDS = {
     "candidate_questions": ("questions", {"llm", "parquet"}),
     "grounded_questions": ("questions", {"python", "parquet"}),
     "embeddings": ("index", {"python", "parquet"}),
+    "evaluation": ("index", {"python", "parquet"}),
     "question_index": ("index", {"qdrant"}),
+    "collection": ("index", {"qdrant"}),
 }
 
 # Run by a fresh interpreter: an audit hook cannot be taken off again.
@@ -174,7 +174,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Webserver]:
         yield running
 
 
-def test_the_webserver_shows_the_six_assets_with_all_that_describes_them(server: Webserver) -> None:
+def test_the_webserver_shows_the_assets_with_all_that_describes_them(server: Webserver) -> None:
     nodes = server.ask(
         "{ assetNodes { assetKey { path } groupName kinds description partitionKeys"
         " owners { ... on TeamAssetOwner { team } } } }"
@@ -183,12 +183,12 @@ def test_the_webserver_shows_the_six_assets_with_all_that_describes_them(server:
     shown = {name: (node["groupName"], set(node["kinds"])) for name, node in by_name.items()}
     assert shown == GROUPS_AND_KINDS
     for name, node in by_name.items():
-        assert node["partitionKeys"] == list(SITES), name
+        assert node["partitionKeys"] == ([] if name == "collection" else list(SITES)), name
         assert node["owners"] == [{"team": "docs"}], name
         assert node["description"].endswith("."), name
 
 
-def test_the_webserver_has_the_location_the_job_and_the_schedule_switched_on(
+def test_the_webserver_has_the_location_the_jobs_and_the_schedules_switched_on(
     server: Webserver,
 ) -> None:
     workspace = server.ask(
@@ -199,38 +199,21 @@ def test_the_webserver_has_the_location_the_job_and_the_schedule_switched_on(
     (location,) = workspace["locationEntries"]
     assert location["name"] == "qindex_pipeline"
     (repository,) = location["locationOrLoadError"]["repositories"]
-    assert "site_refresh" in {job["name"] for job in repository["jobs"]}
-    assert repository["schedules"] == [
-        {"name": "nightly", "pipelineName": "site_refresh", "scheduleState": {"status": "RUNNING"}}
-    ]
+    jobs = {job["name"] for job in repository["jobs"]}
+    assert {"site_refresh", "index_audit", "site_watch"} <= jobs
+    schedules = repository["schedules"]
+    assert {schedule["name"]: schedule["pipelineName"] for schedule in schedules} == {
+        "nightly": "site_refresh",
+        "weekly_audit": "index_audit",
+        "daily_watch": "site_watch",
+    }
+    assert {schedule["scheduleState"]["status"] for schedule in schedules} == {"RUNNING"}
 
 
 # --- the definitions ------------------------------------------------------------------------
 
 
-def test_a_tick_of_the_schedule_requests_one_run_of_the_job_for_each_site(tmp_path: Path) -> None:
-    defs = definitions(workplace(tmp_path))
-    schedule = defs.resolve_schedule_def("nightly")
-    with dg.DagsterInstance.ephemeral() as instance:
-        context = dg.build_schedule_context(
-            instance=instance,
-            scheduled_execution_time=datetime(2024, 1, 31, 2, tzinfo=UTC),
-            repository_def=defs.get_repository_def(),
-        )
-        requests = schedule.evaluate_tick(context).run_requests or []
-    assert [request.partition_key for request in requests] == list(SITES)
-    assert schedule.job_name == "site_refresh"
-    assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
-
-
-def test_the_schedule_ticks_at_the_time_of_the_settings_in_utc(tmp_path: Path) -> None:
-    sites = load_sites(workplace(tmp_path).sites)
-    defs = build_definitions(Settings(schedule="30 4 * * 1"), sites=sites)
-    schedule = defs.resolve_schedule_def("nightly")
-    assert (schedule.cron_schedule, schedule.execution_timezone) == ("30 4 * * 1", "UTC")
-
-
-def test_the_job_runs_all_six_assets_in_one_process(tmp_path: Path) -> None:
+def test_the_job_runs_all_assets_in_one_process(tmp_path: Path) -> None:
     job = definitions(workplace(tmp_path)).resolve_job_def("site_refresh")
     assert {key.path[-1] for key in job.asset_layer.selected_asset_keys} == set(ASSETS)
     assert job.executor_def is dg.in_process_executor

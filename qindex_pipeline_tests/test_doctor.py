@@ -33,6 +33,7 @@ def test_every_option_that_would_stop_a_crawl_is_named_with_its_site(doctor, tmp
         content={**start, "content_selector": "main["},
         noise={**start, "drop_selectors": [".survey", "p::"]},
         nowhere={"folder": "nowhere"},
+        asked={**start, "eval_questions": "nowhere.jsonl"},
         rendered={**start, "render": "auto"},
         good={**start, "cookies_from_env": "LANTERN_COOKIE", "content_selector": "main > div"},
     )
@@ -45,6 +46,7 @@ def test_every_option_that_would_stop_a_crawl_is_named_with_its_site(doctor, tmp
         ("content", "content_selector: 'main['"),
         ("noise", "drop_selectors: 'p::'"),
         ("nowhere", "does not exist"),
+        ("asked", "eval_questions: "),
         ("rendered", "no-chromium is no program"),
     ]
     lines = trouble(done.stdout)
@@ -79,3 +81,41 @@ def test_a_site_that_is_fetched_over_http_needs_no_browser(doctor, tmp_path: Pat
     done = doctor(PLAYWRIGHT_BROWSERS_PATH=str(tmp_path / "browsers"))
     assert done.returncode == 0, done.stdout
     assert "browser" not in done.stdout.replace(str(tmp_path), "")
+
+
+def test_files_of_peoples_questions_that_are_malformed_or_of_no_site_are_named(
+    doctor, tmp_path: Path
+):
+    write_sites(tmp_path, good={"start_url": "http://a.dev/"}, wrong={"start_url": "http://b.dev/"})
+    folder = tmp_path / "questions"
+    folder.mkdir()
+    (folder / "good.yaml").write_text("pages: {/a: {pin: [How?]}}")
+    (folder / "wrong.yaml").write_text("pages: {/a: {pin: How?}}")
+    (folder / "gone.yaml").write_text("pages: {}")
+    done = doctor()
+    assert done.returncode == 1
+    wrong, gone = trouble(done.stdout)
+    assert "questions/wrong.yaml: page '/a': pin: Input should be a valid list" in wrong
+    assert "questions/gone.yaml belongs to no site of sites.yaml" in gone
+
+
+def test_a_malformed_sites_file_makes_no_orphans(doctor, tmp_path: Path):
+    (tmp_path / "sites.yaml").write_text("sites: [a]")
+    (tmp_path / "questions").mkdir()
+    (tmp_path / "questions" / "a.yaml").write_text("pages: {}")
+    (line,) = trouble(doctor().stdout)
+    assert "sites file" in line
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"QINDEX_PRICES": "gpt=1"}, "QINDEX_PRICES: 'gpt=1' is no price"),
+        ({"QINDEX_MAX_COST_USD": "1"}, "the price of openai:mine is not known"),
+    ],
+)
+def test_prices_that_would_stop_a_run_are_said(doctor, variables: dict[str, str], expected: str):
+    (line,) = trouble(
+        doctor(QINDEX_GENERATOR="openai:mine", OPENAI_API_KEY="sk-1", **variables).stdout
+    )
+    assert expected in line

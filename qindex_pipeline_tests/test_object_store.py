@@ -319,8 +319,11 @@ class Together(Silent):
             barrier.wait(timeout=60)
 
 
-def run(settings: Settings, key: str, progress: Silent) -> dg.ExecuteInProcessResult:
-    job = build_definitions(settings, progress=progress).resolve_job_def("site_refresh")
+def job_of(settings: Settings, progress: Silent) -> dg.JobDefinition:
+    return build_definitions(settings, progress=progress).resolve_job_def("site_refresh")
+
+
+def run(job: dg.JobDefinition, key: str) -> dg.ExecuteInProcessResult:
     with dg.DagsterInstance.ephemeral() as instance:
         return job.execute_in_process(
             partition_key=key,
@@ -351,11 +354,9 @@ def test_two_machines_refresh_two_sites_at_once_with_nothing_but_settings(
             folder = write_site(tmp_path / f"{key}-site", index=page)
             add_site(tmp_path / "sites.yaml", Site(key=key, folder=folder))
         barrier = threading.Barrier(len(SITES))
+        jobs = {key: job_of(machine, Together(barrier)) for key, machine in machines.items()}
         with ThreadPoolExecutor(len(SITES)) as pool:
-            started = {
-                key: pool.submit(run, machine, key, Together(barrier))
-                for key, machine in machines.items()
-            }
+            started = {key: pool.submit(run, job, key) for key, job in jobs.items()}
             done = {key: future.result() for key, future in started.items()}
         for result in done.values():
             assert result.success, failure(result)
@@ -378,7 +379,7 @@ def _check_what_is_shared(
     assert metadata(first)["grounded_questions"]["texts_embedded"] > 0
     # The next night, on a third machine: nothing is embedded and nothing is written again.
     third = machine.model_copy(update={"state": tmp_path / "third"})
-    night = run(third, "lantern", Silent())
+    night = run(job_of(third, Silent()), "lantern")
     assert night.success, failure(night)
     assert metadata(night)["grounded_questions"]["texts_embedded"] == 0
     assert metadata(night)["embeddings"]["texts_embedded"] == 0

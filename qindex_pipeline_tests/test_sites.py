@@ -72,6 +72,17 @@ def test_a_folder_is_relative_to_the_file(file: Path, tmp_path: Path) -> None:
     assert absolute.public_url == "http://built/"
 
 
+def test_question_files_are_relative_to_the_file_and_stay_found_when_a_site_is_added(
+    file: Path, tmp_path: Path
+) -> None:
+    options = "{start_url: 'http://x', eval_questions: q/a.jsonl, eval_unanswerable: q/b.jsonl}"
+    site = loaded(file, f"sites: {{x: {options}}}")["x"]
+    assert site.eval_questions == tmp_path / "q" / "a.jsonl"
+    assert site.eval_unanswerable == tmp_path / "q" / "b.jsonl"
+    add_site(file, site)
+    assert load_sites(file) == {"x": site}
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
@@ -87,6 +98,9 @@ def test_a_folder_is_relative_to_the_file(file: Path, tmp_path: Path) -> None:
         ("{max_pages: 4}", "either start_url or folder"),
         ("{folder: null}", "folder"),
         ("{start_url: 'http://x', key: other}", "'key'"),
+        ("{start_url: 'http://x', eval_floor: 0.5}", "eval_floor needs eval_questions"),
+        ("{start_url: 'http://x', eval_unanswerable: f}", "eval_unanswerable needs eval_questions"),
+        ("{start_url: 'http://x', eval_questions: f, eval_floor: 60}", "eval_floor: "),
         ("http://x", "needs options"),
         ("null", "needs options"),
     ],

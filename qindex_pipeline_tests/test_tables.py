@@ -79,6 +79,7 @@ def test_the_tables_stand_in_the_order_in_which_data_flows() -> None:
         "grounded_questions",
         "embeddings",
         "calibrations",
+        "evaluation",
     ]
 
 

@@ -25,17 +25,22 @@ def seeds(folder: Path, site: str) -> list[str]:
         raise UsageError(f"site {site!r}: folder {folder} does not exist; check the path")
     if (folder / "index.html").is_file():
         return [""]
-    pages = sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix.lower() in _PAGE_SUFFIXES and path.is_file()
-    )
+    pages = sorted(path.relative_to(folder).as_posix() for path in html_files(folder))
     if not pages:
         raise WorkError(
             f"site {site!r}: folder {folder} holds no HTML pages; build the site first, or name "
             "the folder that the build writes"
         )
     return [quote(page) for page in pages]
+
+
+def html_files(folder: Path) -> list[Path]:
+    """The HTML pages of a folder, in no order."""
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _PAGE_SUFFIXES and path.is_file()
+    ]
 
 
 @contextmanager

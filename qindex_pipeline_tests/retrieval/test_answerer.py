@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from qindex_pipeline import delimiters
 from qindex_pipeline.errors import UsageError, WorkError
-from qindex_pipeline.retrieval.answering import prompt as answerer_prompt
 from qindex_pipeline.retrieval.answering.answerer import (
     NOT_ANSWERED,
     Answerer,
@@ -163,7 +163,7 @@ def test_nothing_that_a_page_or_a_user_writes_changes_the_structure_of_the_promp
 
 
 def test_a_key_that_a_text_holds_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answerer_prompt, "_KEY_LENGTH", 1)
+    monkeypatch.setattr(delimiters, "_KEY_LENGTH", 1)
     prompt = user_prompt(QUESTION, [replace(FIRST, text="0123456789abcde")])
     assert prompt.startswith("<passage-f ")
 
