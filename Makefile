@@ -14,7 +14,7 @@ demo: $(VENV)/.runtime ## index our own documentation and ask it
 		$(BIN)/python -m qindex_pipeline.demo docs docs/demo_questions.jsonl
 
 test: $(VENV)/.dev ## run the tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 dev: $(VENV)/.runtime ## Dagster's UI on http://127.0.0.1:3000
 	mkdir -p .dagster && cp deploy/local/dagster.yaml .dagster/dagster.yaml

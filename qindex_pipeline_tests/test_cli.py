@@ -204,6 +204,7 @@ def test_a_site_that_cannot_be_read_ends_with_1_and_leaves_the_last_good_result(
     assert "pip install lantern-cli" in qindex("ask", "how can I install lantern?").stdout
 
 
+@pytest.mark.slow
 def test_a_qdrant_server_takes_the_place_of_the_embedded_engine(qindex, site: Path):
     with QdrantServer(api_key="secret") as server:
         place = {"QDRANT_URL": server.url, "QDRANT_API_KEY": "secret"}

@@ -8,6 +8,8 @@ import pytest
 
 from qindex_pipeline_tests.command import python, qindex, write_site
 
+pytestmark = pytest.mark.slow
+
 DYING = """
 import os, signal, sys
 from qindex_pipeline.index import {module}

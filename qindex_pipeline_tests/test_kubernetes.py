@@ -37,6 +37,8 @@ from qindex_pipeline.sites import load_sites
 from qindex_pipeline_tests.fakes.kubernetes_api import KubernetesApi
 from qindex_pipeline_tests.test_deployment import env_references, settings_variables
 
+pytestmark = pytest.mark.slow
+
 K8S = Path(__file__).parents[1] / "deploy" / "k8s"
 VERSIONS = ("1.29.0", kubernetes_validate.utils.latest_version())
 """The oldest that still gets a cloud's support, and the newest whose schema is known."""

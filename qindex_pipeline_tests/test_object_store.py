@@ -333,6 +333,7 @@ def run(job: dg.JobDefinition, key: str) -> dg.ExecuteInProcessResult:
         )
 
 
+@pytest.mark.slow
 def test_two_machines_refresh_two_sites_at_once_with_nothing_but_settings(
     root: str, tmp_path: Path, settings: Any
 ) -> None:

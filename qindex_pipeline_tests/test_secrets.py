@@ -29,6 +29,8 @@ from qindex_pipeline_tests.fakes.loopback import LoopbackServer, Reply, Request
 from qindex_pipeline_tests.fakes.openai_server import OpenAIServer
 from qindex_pipeline_tests.fakes.qdrant_server import QdrantServer
 
+pytestmark = pytest.mark.slow
+
 LOCAL_INSTANCE = Path(__file__).parents[1] / "deploy" / "local" / "dagster.yaml"
 SITE = "docs.lantern.dev"
 WORD = "lanternwick"

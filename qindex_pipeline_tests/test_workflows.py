@@ -20,6 +20,8 @@ from ruamel.yaml import YAML
 from qindex_pipeline_tests.command import CLOSED, write_site
 from qindex_pipeline_tests.fakes.qdrant_server import QdrantServer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = ROOT / ".github" / "workflows"
 NAMES = ("ci.yml", "docs-index.yml")

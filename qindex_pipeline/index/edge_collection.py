@@ -36,8 +36,7 @@ class EdgeCollection:
         """The hits of each request, best first."""
         batch = self.shard.query_batch(QueryBatchRequest([_query(item) for item in requests]))
         return [
-            [ScoredPoint(str(hit.id), hit.score, dict(hit.payload or {})) for hit in hits]
-            for hits in batch
+            [ScoredPoint(hit.id, hit.score, hit.payload or {}) for hit in hits] for hits in batch
         ]
 
     def retrieve(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

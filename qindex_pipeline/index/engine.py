@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from qindex_pipeline.embedding.fingerprint import Fingerprint
 from qindex_pipeline.index.difference import Verification
@@ -47,13 +47,18 @@ class QueryRequest:
     """Payload keys to return; none: all. A leg's hits with their texts take twice the time."""
 
 
-@dataclass(frozen=True)
-class ScoredPoint:
-    """A point that a query found."""
+class ScoredPoint(NamedTuple):
+    """A point that a query found; a tuple, since a question makes 150 of them."""
 
-    id: str
+    key: Any
+    """The id as the engine has it."""
     score: float
     payload: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The id as a UUID string; few are asked for theirs."""
+        return str(self.key)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class ServerCollection:
                 [self._query(request) for request in requests],
             )
         return [
-            [ScoredPoint(str(hit.id), hit.score, dict(hit.payload or {})) for hit in reply.points]
+            [ScoredPoint(hit.id, hit.score, hit.payload or {}) for hit in reply.points]
             for reply in replies
         ]
 

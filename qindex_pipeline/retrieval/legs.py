@@ -1,8 +1,7 @@
 """The legs: three ways to score a chunk, asked in one batch."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.index.engine import Collection, QueryRequest
@@ -22,8 +21,7 @@ PASSAGE_TEXT_KEYS = ("chunk_id", "title", "text")
 longer than finding them: the three are read by their ids."""
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """The best point of a chunk on one leg."""
 
     score: float
@@ -79,9 +77,9 @@ def ask_legs(
     hits: dict[Leg, dict[str, Hit]] = {}
     for leg, points in zip(legs, replies, strict=True):
         best: dict[str, Hit] = {}
-        for point in points:
-            chunk_id = cast("str", point.payload["chunk_id"])
-            if chunk_id not in best or best[chunk_id].score < point.score:
-                best[chunk_id] = Hit(point.score, point.payload)
+        for _, score, payload in points:
+            chunk_id = cast("str", payload["chunk_id"])
+            if chunk_id not in best or best[chunk_id].score < score:
+                best[chunk_id] = Hit(score, payload)
         hits[leg] = best
     return hits

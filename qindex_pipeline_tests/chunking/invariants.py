@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -94,9 +94,13 @@ def fences_whole(it: Chunked) -> None:
 
 
 def sizes_bounded(it: Chunked) -> None:
-    """Over `max_words` there is one block that is not cut, or one sentence, behind its lead."""
+    """Over `max_words` there is one block that is not cut, or one sentence, behind its lead.
+
+    Headings that end the page without a text of their own have only the chunk above to stand in.
+    """
     for chunk in it.chunks:
-        if chunk.kind == "full_page" or chunk.n_words <= it.config.max_words:
+        n_words = chunk.n_words - _words_of_last_headings(chunk.text)
+        if chunk.kind == "full_page" or n_words <= it.config.max_words:
             continue
         blocks = parse_blocks(Source(chunk.text))
         sized = [(b, count_words("\n".join(lines_of(chunk.text, b)))) for b in blocks]
@@ -105,6 +109,12 @@ def sizes_bounded(it: Chunked) -> None:
         assert words <= it.config.hard_max_words or chunk.parts > 1
         labels = [words for block, words in lead if not block.level]
         assert all(words <= LEAD_IN_WORDS for words in labels)
+
+
+def _words_of_last_headings(text: str) -> int:
+    lines = [line for line in text.splitlines() if line.strip()]
+    last = takewhile(lambda line: line.startswith("#"), reversed(lines))
+    return count_words("\n".join(last))
 
 
 def headings_open(it: Chunked) -> None:
