@@ -125,7 +125,11 @@ class Pipeline:
         """What `site` documents: its option, else what its start or root page is titled."""
         if site.subject is not None:
             return site.subject
-        pages = self.last_pages(site.key)
+        if not self.store.exists(RAW_PAGES, site.key):
+            return None
+        # Not the pages' texts: they are most of the table.
+        columns = ["url", "depth", "title", "title_raw"]
+        pages = self.store.read(RAW_PAGES, site.key).select(columns).to_pylist()
         starts = [page for page in pages if page["depth"] == 0]
         roots = [page for page in pages if not urlsplit(page["url"]).path.strip("/")]
         titles = [page["title_raw"] or page["title"] or "" for page in (*starts, *roots)]

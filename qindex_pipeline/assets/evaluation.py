@@ -54,12 +54,13 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Tables:
-    """What a site's index is made of, as rows."""
+    """What a site's index is made of, as rows; and what the site is about."""
 
     chunks: Sequence[Row]
     questions: Sequence[Row]
     embeddings: Sequence[Row]
     calibrations: Sequence[Row]
+    subject: str | None
 
 
 def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
@@ -97,7 +98,7 @@ def build(sites: dg.StaticPartitionsDefinition) -> dg.AssetsDefinition:
             yield evaluation_has_not_fallen(None, NO_QUESTIONS)
             yield dg.MaterializeResult(value=to_frame(EVALUATION, []), metadata=figures)
             return
-        tables = _Tables(passages, questions, vectors, calibrated)
+        tables = _Tables(passages, questions, vectors, calibrated, subject)
         yield from _evaluated(pipeline, site, asked, tables, figures)
 
     return evaluation
@@ -140,7 +141,7 @@ def _evaluate(pipeline: Pipeline, site: Site, asked: SiteQuestions, tables: _Tab
         manifest=pipeline.manifest,
         urls={chunk["url"] for chunk in kept(tables.chunks)},
         embed_queries=partial(pipeline.query_vectors, stage="evaluation"),
-        subject=pipeline.subject(site),
+        subject=tables.subject,
     )
     threshold = pipeline.models.confidence_threshold
     if pipeline.settings.confidence_threshold is None and tables.calibrations:
