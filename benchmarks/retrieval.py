@@ -35,6 +35,7 @@ from retrieval_sets import (
 
 from qindex_pipeline.retrieval.evaluation.arms import ARMS, Arm, shown
 from qindex_pipeline.retrieval.evaluation.measures import Interval
+from qindex_pipeline.retrieval.evaluation.rows import read_rows
 from qindex_pipeline.retrieval.legs import Hits
 
 PEER = "LlamaIndex"
@@ -75,11 +76,13 @@ def corpus_of(name: str, options: argparse.Namespace) -> Corpus:
 
 
 def _git(options: argparse.Namespace) -> Corpus:
-    return site_corpus("git", options.shared / "eval/git_questions.jsonl", git_data(options))
+    rows = read_rows(options.shared / "eval/git_questions.jsonl")
+    return site_corpus("git", rows, git_data(options), "git")
 
 
 def _stl(options: argparse.Namespace) -> Corpus:
-    return site_corpus("stl", options.shared / "eval/stl_seed_queries.jsonl", stl_data(options))
+    rows = read_rows(options.shared / "eval/stl_seed_queries.jsonl")
+    return site_corpus("stl", rows, stl_data(options), "stl")
 
 
 SETS: Mapping[str, Callable[[argparse.Namespace], Corpus]] = {

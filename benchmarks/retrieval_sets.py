@@ -10,14 +10,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
-from retrieval_index import opened
+from retrieval_index import opened, passages_only, without_questions
 from retrieval_measures import Scoring, chunk_scoring, page_scoring
 
 from qindex_pipeline.embedding.cache import VectorCache
@@ -36,11 +38,11 @@ from qindex_pipeline.questions.asking.ledger import Ledger
 from qindex_pipeline.questions.filters.judging import Tools, judge_questions
 from qindex_pipeline.questions.generators.rules import RulesGenerator
 from qindex_pipeline.questions.proposing import propose_questions
-from qindex_pipeline.retrieval.evaluation.rows import read_rows
+from qindex_pipeline.retrieval.evaluation.rows import EvalRow
 from qindex_pipeline.retrieval.evaluation.search import Searched, search
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.store import ParquetStore
-from qindex_pipeline.tables import RAW_PAGES
+from qindex_pipeline.tables import CHUNKS, RAW_PAGES
 
 Row = dict[str, Any]
 
@@ -57,8 +59,11 @@ class Corpus:
         questions: What is asked.
         right: The right labels of each question.
         found: All legs' hits of each question.
+        typed: The same for the user's words alone, without their canonical form.
+        without: The same in an index of the same passages that no question was written for.
         labels: Label by chunk.
         pages: Page by chunk; the label itself where labels are pages.
+        texts: The texts of a label's chunks, each behind its headings.
         documents: What another system indexes: `label`, `title` and `text` of each.
         scoring: How a ranking of labels is scored.
     """
@@ -67,8 +72,11 @@ class Corpus:
     questions: Sequence[str]
     right: Sequence[frozenset[str]]
     found: Searched
+    typed: Searched
+    without: Searched
     labels: Mapping[str, str]
     pages: Mapping[str, str]
+    texts: Mapping[str, Sequence[str]]
     documents: Sequence[Row]
     scoring: Scoring
 
@@ -84,17 +92,23 @@ def rag_docs(shared: Path, cache: Path) -> Corpus:
     }
     settings = Settings(profile="offline", data=str(cache / "rag_docs"))
     embedder = open_embedder("minilm", settings, None)
-    collection = _indexed(chunks, embedder, cache / "rag_docs")
-    questions = [row["question"] for row in rows]
-    found = search(collection, embedder.embed_queries, questions, None)
-    collection.close()
+    collection, embeddings = _indexed(chunks, embedder, cache / "rag_docs")
+    questions, embed = [row["question"] for row in rows], embedder.embed_queries
+    with closing(collection):
+        found = search(collection, embed, questions, None)
+        typed = search(collection, embed, questions, None, lambda question: (question,))
+    with passages_only(collection.manifest, "rag-docs", chunks, embeddings) as passages:
+        without = search(passages, embed, questions, None)
     return Corpus(
         name="rag_docs",
         questions=questions,
         right=[frozenset(row["correct_chunks"]) for row in rows],
         found=found,
+        typed=typed,
+        without=without,
         labels=labels,
         pages={chunk["chunk_id"]: chunk["url"] for chunk in chunks},
+        texts={labels[chunk["chunk_id"]]: [_with_headings(chunk)] for chunk in chunks},
         documents=[
             {"label": labels[chunk["chunk_id"]], "title": chunk["title"], "text": chunk["text"]}
             for chunk in chunks
@@ -103,31 +117,45 @@ def rag_docs(shared: Path, cache: Path) -> Corpus:
     )
 
 
-def site_corpus(name: str, file: Path, data: Path) -> Corpus:
-    """The questions of `file` on the site `name`, ingested under the data root `data`."""
-    rows = read_rows(file)
-    with opened(data, name) as index:
-        found = index.search([row.question for row in rows])
-    pages = {chunk: names_of(url)[1] for chunk, url in found.urls.items()}
-    stored = ParquetStore(str(data)).read(RAW_PAGES, name).to_pylist()
+def site_corpus(name: str, rows: Sequence[EvalRow], data: Path, site: str) -> Corpus:
+    """The questions `rows` on `site`, ingested under the data root `data`."""
+    questions = [row.question for row in rows]
+    with opened(data, site) as index:
+        found, typed = index.search(questions), index.search(questions, str.strip)
+        with without_questions(index, data) as passages:
+            without = passages.search(questions)
+    store = ParquetStore(str(data))
+    texts: dict[str, list[str]] = defaultdict(list)
+    for chunk in store.read(CHUNKS, site).to_pylist():
+        texts[names_of(chunk["url"])[1]].append(_with_headings(chunk))
+    urls = found.urls | without.urls | typed.urls
+    pages = {chunk: names_of(url)[1] for chunk, url in urls.items()}
     return Corpus(
         name=name,
-        questions=[row.question for row in rows],
+        questions=questions,
         right=[row.right for row in rows],
         found=found,
+        typed=typed,
+        without=without,
         labels=pages,
         pages=pages,
-        documents=list(_documents(stored)),
+        texts=texts,
+        documents=list(_documents(store.read(RAW_PAGES, site).to_pylist())),
         scoring=page_scoring(),
     )
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Options that name ready indexes, and the cache in which missing ones are built."""
-    cache = os.environ.get("QINDEX_BENCHMARK_CACHE")
-    folder = Path(cache or Path(tempfile.gettempdir()) / "qindex-benchmark") / "retrieval"
     parser.add_argument("--git-data", type=Path, help="QINDEX_DATA that holds the site git")
     parser.add_argument("--stl-data", type=Path, help="QINDEX_DATA that holds the site stl")
+    add_cache_option(parser)
+
+
+def add_cache_option(parser: argparse.ArgumentParser) -> None:
+    """The option that names the cache; where the labels are comes from the environment."""
+    cache = os.environ.get("QINDEX_BENCHMARK_CACHE")
+    folder = Path(cache or Path(tempfile.gettempdir()) / "qindex-benchmark") / "retrieval"
     parser.add_argument(
         "--cache", type=Path, default=folder, help="indexes, vectors, the peer's environment"
     )
@@ -185,8 +213,18 @@ def _chunk(item: Mapping[str, str]) -> Row:
     }
 
 
-def _indexed(chunks: Sequence[Row], embedder: Embedder, folder: Path) -> Collection:
-    """The chunks' questions, vectors and points, made as the assets make them, and published."""
+def _with_headings(chunk: Row) -> str:
+    return "\n".join([chunk["title"], *chunk["heading_path"], chunk["text"]])
+
+
+def _indexed(
+    chunks: Sequence[Row], embedder: Embedder, folder: Path
+) -> tuple[Collection, Sequence[Row]]:
+    """The chunks' questions, vectors and points, made as the assets make them, and published.
+
+    Returns:
+        What was published, and the rows of its embeddings.
+    """
     ledger = Ledger(folder / "ledger")
     generator = RulesGenerator(Settings().max_questions)
     proposed = propose_questions(chunks, generator, ledger, now=lambda: datetime.now(UTC))
@@ -200,7 +238,7 @@ def _indexed(chunks: Sequence[Row], embedder: Embedder, folder: Path) -> Collect
     engine.sync("rag_docs", Manifest(SCHEMA_VERSION, made_by), "rag-docs", points)
     collection = engine.open("rag_docs")
     assert collection is not None
-    return collection
+    return collection, rows
 
 
 def _documents(pages: Iterable[Row]) -> Iterable[Row]:

@@ -1,0 +1,1 @@
+"""What the page is written from; minutes of work, done once."""
