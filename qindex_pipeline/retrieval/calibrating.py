@@ -54,27 +54,40 @@ def calibrate_site(
     Returns:
         None when the site has too few accepted questions.
     """
-    import numpy as np
-
-    accepted = [row for row in questions if row["accepted"]]
-    # Ids are hashes: their order is a fair draw, and the same one every night.
-    own = sorted(accepted, key=lambda row: row["question_id"])[:MAX_QUESTIONS]
+    own = _scored(questions)
     if not own or not embeddings:
         return None
+    of_own, of_foreign = site_confidences(questions, embeddings, embed_queries)
+    texts = {chunk["chunk_id"]: chunk["text"] for chunk in chunks}
+    overlaps = [_overlap(row["question"], texts[row["chunk_id"]]) for row in own]
+    return calibrate(of_own, of_foreign, sum(overlaps) / len(overlaps))
+
+
+def site_confidences(
+    questions: Sequence[Row],
+    embeddings: Sequence[Row],
+    embed_queries: Callable[[Sequence[str]], "Vectors"],
+) -> tuple[list[float], list[float]]:
+    """What a site's own questions and what foreign ones reach; arguments as of `calibrate_site`."""
+    import numpy as np
+
+    own, foreign = _scored(questions), foreign_questions()
     vectors = np.asarray([row["vector"] for row in embeddings], dtype=np.float32)
     owners = np.asarray(
         [row["chunk_id"] if row["kind"] == "question" else "" for row in embeddings]
     )
     asked = embed_queries([row["question"] for row in own])
-    of_chunk = [row["chunk_id"] for row in own]
-    foreign = embed_queries(foreign_questions())
-    texts = {chunk["chunk_id"]: chunk["text"] for chunk in chunks}
-    overlaps = [_overlap(row["question"], texts[row["chunk_id"]]) for row in own]
-    return calibrate(
-        _confidences(asked, vectors, owners, of_chunk),
-        _confidences(foreign, vectors, owners, [None] * len(foreign)),
-        sum(overlaps) / len(overlaps),
+    return (
+        _confidences(asked, vectors, owners, [row["chunk_id"] for row in own]),
+        _confidences(embed_queries(foreign), vectors, owners, [None] * len(foreign)),
     )
+
+
+def _scored(questions: Sequence[Row]) -> Sequence[Row]:
+    """The accepted questions that are scored."""
+    accepted = [row for row in questions if row["accepted"]]
+    # Ids are hashes: their order is a fair draw, and the same one every night.
+    return sorted(accepted, key=lambda row: row["question_id"])[:MAX_QUESTIONS]
 
 
 def _confidences(

@@ -103,11 +103,11 @@ class Text:
         return folded(self.text)
 
     @cached_property
-    def _known(self) -> frozenset[str]:
+    def known(self) -> frozenset[str]:
         """Every word and name as it is written, folded, and the stems of all words."""
         text = _OPTIONAL_NO.sub(r"--no-\1 --\1", _LINK_TARGET.sub("]", self.text))
         known: set[str] = set()
-        for kind, token in _tokens(text):
+        for kind, token in set(_tokens(text)):
             if kind != "piece":
                 known.add(folded(token))
                 for part in _parts(token, self.language):
@@ -118,12 +118,12 @@ class Text:
     def _by_beginning(self) -> dict[str, list[str]]:
         """The words of the text by their first characters."""
         found: dict[str, list[str]] = {}
-        for word in self._known:
+        for word in self.known:
             found.setdefault(word[:LEAST_BEGINNING], []).append(word)
         return found
 
     def _holds_word(self, word: str, stem: str) -> bool:
-        if word in self._known or stem in self._known:
+        if word in self.known or stem in self.known:
             return True
         others = self._by_beginning.get(word[:LEAST_BEGINNING], [])
         return any(_begin_alike(word, other) for other in others)
@@ -136,7 +136,7 @@ class Text:
         """
         if term.kind == "piece":
             return term.shown in self._folded
-        if term.shown in self._known:
+        if term.shown in self.known:
             return True
         is_exact = term.shown.startswith("-") or term.shown.endswith(("#", "+"))
         held = sum(self._holds_word(*part) for part in term.parts)

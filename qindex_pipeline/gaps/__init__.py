@@ -1,0 +1,1 @@
+"""What the docs do not answer, from the questions that were asked."""
