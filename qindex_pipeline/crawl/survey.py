@@ -89,17 +89,28 @@ def opened(site: Site) -> Generator[Source]:
         WorkError: The folder holds no HTML page.
     """
     _check_selectors(site)
+    start, scope = _start(site), scope_of(site)
+    if site.folder is None:
+        yield Source([start], urljoin(start, "/"), scope, Addresses())
+        return
+    starts = [urljoin(start, path) for path in seeds(site.folder, site.key)]
+    with served(site.folder) as local:
+        yield Source(starts, start, scope, Addresses(start, local))
+
+
+def scope_of(site: Site) -> Scope:
+    """What belongs to a site: of a folder, what lies below its base URL."""
+    start = _start(site)
+    prefixes = site.path_prefixes or ((urlsplit(start).path,) if site.folder else ())
+    hosts = frozenset({urlsplit(start).netloc, *(host.lower() for host in site.allowed_hosts)})
+    return Scope(hosts, prefixes, site.include, site.exclude)
+
+
+def _start(site: Site) -> str:
     start = normalise(site.public_url)
     if start is None:
         raise UsageError(f"site {site.key!r}: {site.public_url!r} is not an http(s) address")
-    if site.folder is None:
-        root = urljoin(start, "/")
-        yield Source([start], root, _scope(site, start, site.path_prefixes), Addresses())
-        return
-    starts = [urljoin(start, path) for path in seeds(site.folder, site.key)]
-    scope = _scope(site, start, site.path_prefixes or (urlsplit(start).path,))
-    with served(site.folder) as local:
-        yield Source(starts, start, scope, Addresses(start, local))
+    return start
 
 
 def _check_selectors(site: Site) -> None:
@@ -111,11 +122,6 @@ def _check_selectors(site: Site) -> None:
             problem = check_selector(selector)
             if problem is not None:
                 raise UsageError(f"site {site.key!r}: {option}: {problem}")
-
-
-def _scope(site: Site, start: str, prefixes: tuple[str, ...]) -> Scope:
-    hosts = frozenset({urlsplit(start).netloc, *(host.lower() for host in site.allowed_hosts)})
-    return Scope(hosts, prefixes, site.include, site.exclude)
 
 
 @asynccontextmanager

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from qdrant_edge import FacetRequest, PayloadSelector, Query, QueryBatchRequest, ScrollRequest
+from qdrant_edge import (
+    FacetRequest,
+    PayloadSelector,
+    Query,
+    QueryBatchRequest,
+    ScrollRequest,
+    SearchParams,
+)
 from qdrant_edge import QueryRequest as EdgeQuery
 from qdrant_edge import SparseVector as EdgeSparse
 
@@ -81,6 +88,7 @@ def _query(request: QueryRequest) -> EdgeQuery:
     return EdgeQuery(
         limit=request.limit,
         query=Query.Nearest(vector, using=using),
-        filter=matching(site=request.site, kind=request.kind),
+        filter=matching(site=request.site, kind=request.kind, chunk_id=request.chunks),
+        params=SearchParams(exact=True) if request.exact else None,
         with_payload=PayloadSelector.Include(list(request.payload)) if request.payload else True,
     )

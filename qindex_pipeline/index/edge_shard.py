@@ -17,6 +17,7 @@ from qdrant_edge import (
     Filter,
     HnswIndexConfig,
     KeywordIndexParams,
+    MatchAny,
     MatchValue,
     Modifier,
     PayloadSelector,
@@ -98,10 +99,14 @@ def payloads(shard: EdgeShard, site: str, keys: Sequence[str] = ()) -> dict[str,
     return found
 
 
-def matching(**values: str | None) -> Filter:
-    """A filter on payload keys; a key without a value does not filter."""
+def matching(**values: str | tuple[str, ...] | None) -> Filter:
+    """A filter on payload keys, by a value or by any of several; without one it does not filter."""
     conditions: list[Any] = [
-        FieldCondition(key, match=MatchValue(value)) for key, value in values.items() if value
+        FieldCondition(
+            key, match=MatchValue(value) if isinstance(value, str) else MatchAny(list(value))
+        )
+        for key, value in values.items()
+        if value
     ]
     return Filter(must=conditions)
 

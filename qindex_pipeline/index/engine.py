@@ -45,6 +45,10 @@ class QueryRequest:
     site: str | None = None
     payload: tuple[str, ...] = ()
     """Payload keys to return; none: all. A leg's hits with their texts take twice the time."""
+    chunks: tuple[str, ...] = ()
+    """Only points of these chunks; none: of all."""
+    exact: bool = False
+    """Whether every point is compared, rather than those that a vector index leads to."""
 
 
 class ScoredPoint(NamedTuple):

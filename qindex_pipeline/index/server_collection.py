@@ -87,6 +87,8 @@ class ServerCollection:
     def _query(self, request: QueryRequest) -> models.QueryRequest:
         vector: Any = request.vector
         using, params = DENSE, self._params
+        if request.exact:
+            params = models.SearchParams(exact=True)
         if isinstance(request.vector, SparseVector):
             using, params = SPARSE, None
             vector = models.SparseVector(
@@ -95,7 +97,7 @@ class ServerCollection:
         return models.QueryRequest(
             query=vector,
             using=using,
-            filter=matching(site=request.site, kind=request.kind),
+            filter=matching(site=request.site, kind=request.kind, chunk_id=request.chunks),
             params=params,
             limit=request.limit,
             with_payload=list(request.payload) or True,

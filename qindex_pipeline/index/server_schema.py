@@ -125,10 +125,15 @@ def search_params(info: models.CollectionInfo) -> models.SearchParams | None:
     return models.SearchParams(quantization=quantization)
 
 
-def matching(**values: str | None) -> models.Filter:
-    """A filter on payload keys; a key without a value does not filter."""
+def matching(**values: str | tuple[str, ...] | None) -> models.Filter:
+    """A filter on payload keys, by a value or by any of several; without one it does not filter."""
     conditions: list[Any] = [
-        models.FieldCondition(key=key, match=models.MatchValue(value=value))
+        models.FieldCondition(
+            key=key,
+            match=models.MatchValue(value=value)
+            if isinstance(value, str)
+            else models.MatchAny(any=list(value)),
+        )
         for key, value in values.items()
         if value
     ]

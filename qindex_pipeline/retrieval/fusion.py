@@ -4,9 +4,9 @@ The score orders, the confidence judges: a fused score has no absolute meaning, 
 cosine is ever compared with a threshold.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from qindex_pipeline.retrieval.legs import Hits, Leg
 
@@ -15,6 +15,18 @@ DENSE_WEIGHT, BM25_WEIGHT = 0.7, 0.3
 BM25 weights from 0.2 to 0.4 differ by less than their intervals on all that were measured, and
 0.4 costs keyword queries. Adding a page's further chunks wins on one corpus what it loses on
 another."""
+
+
+class Parts(NamedTuple):
+    """What a fused score is made of: the legs' scores, scaled to [0, 1] over the candidates."""
+
+    dense: float
+    bm25: float
+
+    @property
+    def score(self) -> float:
+        """The fused score."""
+        return DENSE_WEIGHT * self.dense + BM25_WEIGHT * self.bm25
 
 
 @dataclass(frozen=True)
@@ -50,19 +62,12 @@ def fuse(hits: Hits, legs: Sequence[Leg], top: int | None = None) -> list[Ranked
         legs: The legs that rank.
         top: Chunks, at most; None gives all.
     """
-    candidates = {chunk for leg in legs for chunk in hits[leg]}
-    dense_legs: list[Leg] = [leg for leg in legs if leg != "bm25"]
-    lowest: dict[Leg, float] = {
-        leg: min((hit.score for hit in found.values()), default=0.0) for leg, found in hits.items()
-    }
-    dense = {
-        chunk: max((_cosine(hits, lowest, leg, chunk) for leg in dense_legs), default=0.0)
-        for chunk in candidates
-    }
-    scores = dense
-    if "bm25" in legs:
-        sparse = {chunk: hit.score for chunk, hit in hits["bm25"].items()}
-        scores = _mix(dense, sparse, candidates) if dense_legs else sparse
+    lowest = _lowest(hits)
+    scores = _dense(hits, legs, lowest)
+    if set(legs) == {"bm25"}:
+        scores = _sparse(hits)
+    elif "bm25" in legs:
+        scores = {chunk: part.score for chunk, part in _parts(scores, _sparse(hits)).items()}
     return [
         Ranked(
             chunk_id=chunk,
@@ -71,17 +76,39 @@ def fuse(hits: Hits, legs: Sequence[Leg], top: int | None = None) -> list[Ranked
             legs={leg: hit.score if (hit := hits[leg].get(chunk)) else None for leg in legs},
             question=_question(hits, chunk),
         )
-        for chunk in sorted(candidates, key=lambda chunk: (-scores[chunk], chunk))[:top]
+        for chunk in sorted(scores, key=lambda chunk: (-scores[chunk], chunk))[:top]
     ]
 
 
-def _mix(
-    dense: Mapping[str, float], sparse: Mapping[str, float], candidates: Iterable[str]
-) -> dict[str, float]:
+def parts(hits: Hits) -> dict[str, Parts]:
+    """The parts of the score that `fuse` gives each candidate when all legs of `hits` rank."""
+    return _parts(_dense(hits, list(hits), _lowest(hits)), _sparse(hits))
+
+
+def _lowest(hits: Hits) -> dict[Leg, float]:
+    return {
+        leg: min((hit.score for hit in found.values()), default=0.0) for leg, found in hits.items()
+    }
+
+
+def _dense(hits: Hits, legs: Sequence[Leg], lowest: Mapping[Leg, float]) -> dict[str, float]:
+    """The better cosine of the dense legs, for every chunk that one of `legs` returned."""
+    candidates = {chunk for leg in legs for chunk in hits[leg]}
+    dense_legs: list[Leg] = [leg for leg in legs if leg != "bm25"]
+    return {
+        chunk: max((_cosine(hits, lowest, leg, chunk) for leg in dense_legs), default=0.0)
+        for chunk in candidates
+    }
+
+
+def _sparse(hits: Hits) -> dict[str, float]:
+    return {chunk: hit.score for chunk, hit in hits["bm25"].items()}
+
+
+def _parts(dense: Mapping[str, float], sparse: Mapping[str, float]) -> dict[str, Parts]:
     scaled_dense, scaled_sparse = _scaled(dense), _scaled(sparse)
     return {
-        chunk: DENSE_WEIGHT * scaled_dense[chunk] + BM25_WEIGHT * scaled_sparse.get(chunk, 0.0)
-        for chunk in candidates
+        chunk: Parts(part, scaled_sparse.get(chunk, 0.0)) for chunk, part in scaled_dense.items()
     }
 
 

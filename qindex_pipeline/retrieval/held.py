@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from qindex_pipeline.embedding.embedder import Embedder
-from qindex_pipeline.errors import QIndexError
+from qindex_pipeline.errors import QIndexError, UsageError
 from qindex_pipeline.index.engine import Collection, Engine
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.points import site_point_id
@@ -43,6 +43,12 @@ class Published:
         """What is asked about: the subject of `site`, or of the only site that there is."""
         keys = [site] if site is not None else list(self.sites)
         return self.subjects.get(keys[0]) if len(keys) == 1 else None
+
+
+def require_site(index: Published, site: str | None) -> None:
+    """Raise UsageError naming the sites of the index when it has no `site`; None means all."""
+    if site is not None and site not in index.sites:
+        raise UsageError(f"the index has no site {site!r}; it has {', '.join(sorted(index.sites))}")
 
 
 class HeldIndex:

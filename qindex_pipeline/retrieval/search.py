@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from qindex_pipeline.ids import point_id
 from qindex_pipeline.index.engine import Collection
 from qindex_pipeline.index.sparse import Bm25Model
-from qindex_pipeline.retrieval.fusion import fuse
+from qindex_pipeline.retrieval.fusion import Ranked, fuse
 from qindex_pipeline.retrieval.held import Published
 from qindex_pipeline.retrieval.legs import Hits, Leg, ask_legs
 from qindex_pipeline.retrieval.normalizing.forms import merge_forms
@@ -44,8 +44,20 @@ def search(
     # Without a dense leg there would be no cosine to judge a result by.
     asked: tuple[Leg, ...] = tuple(legs) if set(legs) - {"bm25"} else ("passage", *legs)
     hits = find(index.collection, asked, forms, vectors, site)
-    ranked = fuse(hits, legs, top_k)
-    passages = index.collection.retrieve([point_id(item.chunk_id) for item in ranked])
+    return judged(index.collection, fuse(hits, legs, top_k), limit)
+
+
+def judged(
+    collection: Collection, ranked: Sequence[Ranked], limit: Callable[[str], float]
+) -> list[Result]:
+    """The ranked chunks with their texts, each held against its site's threshold.
+
+    Args:
+        collection: Where they were found.
+        ranked: What `fuse` gave.
+        limit: Confidence that a result of a site needs.
+    """
+    passages = collection.retrieve([point_id(item.chunk_id) for item in ranked])
     # On a server, a chunk may have gone since the legs found it.
     found_at = [
         (item, passages[identity])

@@ -4,6 +4,7 @@ import os
 import uuid
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -231,6 +232,19 @@ def test_a_query_returns_only_the_payload_keys_that_it_names(filled: Engine) -> 
     request = QueryRequest([1.0] * DIMENSION, "passage", 10, "a", payload=("chunk_id", "title"))
     (hits,) = opened(filled, FILLED).query_batch([request])
     assert [set(hit.payload) for hit in hits] == [{"chunk_id", "title"}] * len(TEXTS)
+
+
+@pytest.mark.filterwarnings("ignore:Local mode performs exact")
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_query_of_some_chunks_returns_their_points_with_the_scores_that_they_have_among_all(
+    exact: bool, filled: Engine
+) -> None:
+    collection = opened(filled, FILLED)
+    for request in (dense(ABOUT_THEMES, "passage", "a"), sparse(ABOUT_THEMES, "a")):
+        (hits,) = collection.query_batch([request])
+        chunks = tuple(hit.payload["chunk_id"] for hit in hits[:2])
+        (some,) = collection.query_batch([replace(request, chunks=chunks, exact=exact)])
+        assert [(hit.id, hit.score) for hit in some] == [(hit.id, hit.score) for hit in hits[:2]]
 
 
 def test_an_unchanged_site_is_not_written(filled: Engine) -> None:

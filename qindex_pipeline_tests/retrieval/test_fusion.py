@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qindex_pipeline.retrieval.fusion import Ranked, fuse
+from qindex_pipeline.retrieval.fusion import Ranked, fuse, parts
 from qindex_pipeline.retrieval.legs import LEGS, Hit, Hits, Leg
 
 Scores = dict[Leg, dict[str, float]]
@@ -152,3 +152,11 @@ def test_confidence_is_the_best_cosine_else_no_better_than_the_last_hits(scores:
     for item in fuse(hits_of(scores), LEGS):
         own = [scores[leg][item.chunk_id] for leg in BOTH if item.chunk_id in scores[leg]]
         assert item.confidence == max(own, default=lowest)
+
+
+def test_the_parts_of_a_score_are_what_the_formula_adds_up() -> None:
+    hits = hits_of(CASES["all legs, each missing some"][0])
+    made = {chunk: pytest.approx(part) for chunk, part in parts(hits).items()}
+    assert made == {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (0.5, 0.5), "d": (0.0, 0.0)}
+    for item in fuse(hits, LEGS):
+        assert parts(hits)[item.chunk_id].score == item.score

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qindex_pipeline.errors import UsageError
 from qindex_pipeline.index.engine import Collection
 from qindex_pipeline.retrieval.evaluation.evaluation import (
     Evaluation,
@@ -27,7 +26,7 @@ from qindex_pipeline.retrieval.evaluation.rows import (
     read_unanswerable,
 )
 from qindex_pipeline.retrieval.evaluation.search import Forms, search
-from qindex_pipeline.retrieval.held import HeldIndex, limits
+from qindex_pipeline.retrieval.held import HeldIndex, limits, require_site
 from qindex_pipeline.retrieval.normalizing.forms import search_forms
 from qindex_pipeline.retrieval.normalizing.model import open_normalizer
 from qindex_pipeline.store import ParquetStore
@@ -100,9 +99,7 @@ def evaluate_published(
     foreign = read_unanswerable(unanswerable) if unanswerable is not None else []
     with closing(HeldIndex(settings)) as held:
         index = held.current()
-        if site not in index.sites:
-            known = ", ".join(sorted(index.sites))
-            raise UsageError(f"the index has no site {site!r}; it has {known}")
+        require_site(index, site)
         threshold = limits(settings, index)(site)
         urls = indexed_urls(ParquetStore(settings.data), site)
         normalize = open_normalizer(settings, index.models.answerer, _LOG.warning)

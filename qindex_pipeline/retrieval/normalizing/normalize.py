@@ -40,16 +40,27 @@ def normalize_query(text: str, lang: str | None = None) -> str:
     given = text.strip()
     if lang is not None and lang.lower().split("-")[0] != "en":
         return given
+    found = rule_for(given)
+    return given if found is None else found[1]
+
+
+def rule_for(text: str) -> tuple[str, str] | None:
+    """The name of the rule that is sure of a query, and its canonical question; None without one.
+
+    Args:
+        text: What the user typed, in English.
+    """
+    given = text.strip()
     if not given or len(given) > MAX_CHARACTERS or not given.isprintable():
-        return given
+        return None
     if is_question(given) or is_foreign(given):
-        return given
+        return None
     masked, quotes = mask_quotes(given)
     for rule in RULES:
         question = rule(masked)
         if question is not None:
-            return unmask_quotes(question, quotes)
-    return given
+            return rule.__name__.strip("_"), unmask_quotes(question, quotes)
+    return None
 
 
 def is_question(text: str) -> bool:

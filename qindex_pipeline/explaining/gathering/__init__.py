@@ -1,0 +1,1 @@
+"""What index and tables know: hits to any depth, chunks, questions, crawls."""

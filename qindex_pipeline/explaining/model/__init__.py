@@ -1,0 +1,1 @@
+"""What is known of a page, and what an explanation is made of."""

@@ -1,0 +1,1 @@
+"""Explanations and pages as lines for people."""

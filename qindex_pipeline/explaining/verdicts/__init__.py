@@ -1,0 +1,1 @@
+"""Which leg lost a page, against which winner, and what would help."""
