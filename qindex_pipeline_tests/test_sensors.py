@@ -1,60 +1,33 @@
 """Who is told of what: runs of a real instance, the sensors' own ticks, a webhook on loopback."""
 
-import json
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import dagster as dg
 import pytest
 from pydantic import SecretStr
 
+from qindex_pipeline.changes.stored import read_memory, write_report
 from qindex_pipeline.errors import UsageError, WorkError
 from qindex_pipeline.operations import alerts
 from qindex_pipeline.operations.alerts import Alert, FailedCheck, alert_text, post, secrets_of
 from qindex_pipeline.operations.sensors import alert_sensors
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site
+from qindex_pipeline.store import ParquetStore
+from qindex_pipeline_tests.changes.rows import Nights, page_row, tables
 from qindex_pipeline_tests.conftest import CLOSED, MakeSettings
+from qindex_pipeline_tests.fakes.webhook import Webhook, serving_webhook
 
-KEY = "sk-very-secret"
+KEY = "sk-@very-secret"
 SITE = "docs.example.com"
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 
 
-@dataclass
-class Webhook:
-    """An incoming webhook that answers with the given statuses, then with 200."""
-
-    url: str = ""
-    statuses: list[int] = field(default_factory=list)
-    bodies: list[dict[str, str]] = field(default_factory=list)
-
-    @property
-    def texts(self) -> list[str]:
-        return [body["text"] for body in self.bodies]
-
-
 @pytest.fixture
 def webhook() -> Iterator[Webhook]:
-    made = Webhook()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            assert self.headers["Content-Type"] == "application/json"
-            made.bodies.append(json.loads(body))
-            self.send_response(made.statuses.pop(0) if made.statuses else 200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        made.url = f"http://127.0.0.1:{server.server_port}/hooks/{KEY}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving_webhook(KEY) as made:
         yield made
-        server.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -188,6 +161,85 @@ def test_a_webhook_that_is_down_fails_its_tick_and_no_other(
     run_with(instance, failure=WorkError("second"))
     assert tick_all(instance, settings, cursors) == []
     assert "second" in webhook.texts[-1]
+
+
+# --- what changed ---------------------------------------------------------------------------
+
+
+def reporting_run(instance: dg.DagsterInstance, **metadata: str) -> str:
+    """A run of the site's change_report with this metadata; the run's id."""
+    sites = dg.StaticPartitionsDefinition([SITE])
+
+    @dg.asset(partitions_def=sites)
+    def change_report() -> dg.MaterializeResult:
+        return dg.MaterializeResult(metadata=metadata)
+
+    job = dg.Definitions(
+        assets=[change_report], jobs=[dg.define_asset_job("site_refresh", selection="*")]
+    ).resolve_job_def("site_refresh")
+    return job.execute_in_process(instance=instance, partition_key=SITE).run_id
+
+
+def told_of_changes(
+    instance: dg.DagsterInstance, webhook: Webhook, data: Path, title: str = "Oil"
+) -> tuple[dict[str, str], Callable[..., tuple[str, list[str]]]]:
+    """A store with a report of a page with this title; and what is posted of a run."""
+    nights, store = Nights(), ParquetStore(str(data))
+    for rows in ([page_row("guide")], [page_row("guide"), page_row("oil", title=title)]):
+        memory = read_memory(store, SITE)
+        write_report(store, SITE, memory, nights.night(tables(rows)))
+    settings = Settings(
+        webhook_url=SecretStr(webhook.url),
+        webserver_url="https://dagster.example.com",
+        data=str(data),
+        OPENAI_API_KEY=SecretStr(KEY),
+    )
+    cursors: dict[str, str | None] = {}
+    tick_all(instance, settings, cursors)
+
+    def run(**metadata: str) -> tuple[str, list[str]]:
+        run_id = reporting_run(instance, **metadata)
+        assert tick_all(instance, settings, cursors) == []
+        assert tick_all(instance, settings, cursors) == []  # a run is told of once
+        return run_id, webhook.texts
+
+    return {"report_id": nights.reports[-1]["report_id"]}, run
+
+
+def test_a_run_that_changed_something_is_told_with_a_link_and_nothing_else(
+    instance: dg.DagsterInstance, webhook: Webhook, tmp_path: Path
+) -> None:
+    metadata, run = told_of_changes(instance, webhook, tmp_path)
+    run_id, (text,) = run(**metadata)
+    lines = text.splitlines()
+    assert lines[0] == "docs: 1 page added"
+    assert "- Oil https://docs.example.com/oil" in lines
+    assert lines[-1] == f"run {run_id}: https://dagster.example.com/runs/{run_id}"
+
+
+def test_a_run_that_changed_nothing_is_not_told(
+    instance: dg.DagsterInstance, webhook: Webhook, tmp_path: Path
+) -> None:
+    _, run = told_of_changes(instance, webhook, tmp_path)
+    assert run()[1] == []
+
+
+def test_a_report_that_was_purged_meanwhile_is_not_told(
+    instance: dg.DagsterInstance, webhook: Webhook, tmp_path: Path
+) -> None:
+    _, run = told_of_changes(instance, webhook, tmp_path)
+    assert run(report_id="of a site that was removed")[1] == []
+
+
+def test_a_title_reaches_a_channel_as_words_and_without_secrets(
+    instance: dg.DagsterInstance, webhook: Webhook, tmp_path: Path
+) -> None:
+    title = f"<!here> @all [Oil](http://evil.example) {KEY} {'x' * 10} {KEY}"
+    metadata, run = told_of_changes(instance, webhook, tmp_path, title)
+    _, (text,) = run(**metadata)
+    assert (
+        "&lt;!here&gt; @\u200ball [Oil]\u200b(http:\u200b//evil.example) *** xxxxxxxxxx ***" in text
+    )
 
 
 def test_without_a_webhook_there_is_no_sensor() -> None:

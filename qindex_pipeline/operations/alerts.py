@@ -75,13 +75,27 @@ def alert_text(alert: Alert, webserver_url: str | None, secrets: Collection[str]
         lines.append(f"{_weight(check.is_error)} {check.name}: {check.description[:LINE]}")
     if len(alert.checks) > LINES:
         lines.append(f"and {len(alert.checks) - LINES} more checks")
-    link = f": {webserver_url.rstrip('/')}/runs/{alert.run_id}" if webserver_url else ""
-    lines.append(f"run {alert.run_id}{link}")
-    text = "\n".join(lines)
+    lines.append(run_line(alert.run_id, webserver_url))
+    return harmless("\n".join(lines), secrets)
+
+
+def run_line(run_id: str, webserver_url: str | None) -> str:
+    """The run, with a link to it where the address of the UI is known."""
+    link = f": {webserver_url.rstrip('/')}/runs/{run_id}" if webserver_url else ""
+    return f"run {run_id}{link}"
+
+
+def harmless(text: str, secrets: Collection[str] = ()) -> str:
+    """The text without the secrets, and without signs that mean something to who shows it."""
+    # A page's words may stand in it: they must not call a channel (<!here>).
+    return html.escape(masked(text, secrets), quote=False)
+
+
+def masked(text: str, secrets: Collection[str]) -> str:
+    """The text without the secrets."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, "***")
-    # A page's words may stand in a description: they must not call a channel (<!here>).
-    return html.escape(text, quote=False)
+    return text
 
 
 def secrets_of(
