@@ -1,8 +1,9 @@
 # One image for every Dagster process: code location, webserver, daemon, and the container of
-# each run. The same image everywhere keeps their versions equal.
+# each run. The same image everywhere keeps their versions equal. `--target query` is a smaller
+# one, which only asks.
 ARG PYTHON_IMAGE=python:3.11-slim
 
-FROM ${PYTHON_IMAGE} AS build
+FROM ${PYTHON_IMAGE} AS uv
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1 \
     PIP_ROOT_USER_ACTION=ignore \
@@ -12,6 +13,28 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
 RUN python -m venv /opt/uv && /opt/uv/bin/pip install "uv==0.9.*" && python -m venv --without-pip /opt/venv
 ENV PATH=/opt/venv/bin:/opt/uv/bin:$PATH
 WORKDIR /build
+
+FROM uv AS build-query
+COPY requirements-query.lock ./
+RUN --mount=type=cache,target=/var/cache/uv uv pip install --compile-bytecode -r requirements-query.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY qindex_pipeline ./qindex_pipeline
+RUN --mount=type=cache,target=/var/cache/uv uv pip install --compile-bytecode --no-deps .
+
+# The page to ask on, and its JSON: no pipeline, no browser. QDRANT_URL names the index.
+FROM ${PYTHON_IMAGE} AS query
+RUN groupadd --gid 10001 qindex \
+ && useradd --uid 10001 --gid 10001 --create-home --home-dir /app qindex
+COPY --from=build-query /opt/venv /opt/venv
+COPY deploy/entrypoint.sh /opt/qindex/
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1
+WORKDIR /app
+USER 10001:10001
+EXPOSE 8765
+ENTRYPOINT ["/opt/qindex/entrypoint.sh"]
+CMD ["qindex", "serve", "--host", "0.0.0.0"]
+
+FROM uv AS build
 # Dependencies before code: an edit of the package reuses this layer.
 COPY requirements-deploy.lock ./
 RUN --mount=type=cache,target=/var/cache/uv uv pip install --compile-bytecode -r requirements-deploy.lock

@@ -42,10 +42,13 @@ types: $(VENV)/.dev ## static types
 check: lint types test
 
 lock: ## resolve the lock files anew (needs uv)
-	uv pip compile pyproject.toml --universal --no-emit-index-url -q -o requirements.lock
+	uv pip compile pyproject.toml --extra pipeline --universal --no-emit-index-url -q \
+		-o requirements.lock
+	uv pip compile pyproject.toml --universal --no-emit-index-url -q \
+		-c requirements.lock -o requirements-query.lock
 	uv pip compile pyproject.toml --extra dev --universal --no-emit-index-url -q \
 		-c requirements.lock -o requirements-dev.lock
-	uv pip compile pyproject.toml --extra s3 --extra k8s --universal --no-emit-index-url -q \
+	uv pip compile pyproject.toml --extra pipeline --extra s3 --extra k8s --universal --no-emit-index-url -q \
 		-c requirements-dev.lock -o requirements-deploy.lock
 
 $(VENV)/bin/python:

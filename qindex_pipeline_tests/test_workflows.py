@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 WORKFLOWS = ROOT / ".github" / "workflows"
 NAMES = ("ci.yml", "docs-index.yml")
 KEY = "docs.example.com"
+PACKAGE = "qindex_pipeline[pipeline]"
 PAGES = {
     "index": "<h1>Lantern</h1><p>Lantern lights folders for those who work late at night.</p>"
     '<p><a href="install.html">Install</a> <a href="colours.html">Colours</a></p>',
@@ -135,7 +136,7 @@ class Repository:
         values = {name: value for name, value in found.items() if "${{" not in value}
         given = {
             "DOCS_SITE": KEY,
-            "DOCS_INDEX_PACKAGE": "qindex_pipeline",
+            "DOCS_INDEX_PACKAGE": PACKAGE,
             "QINDEX_PROFILE": "offline",
             "QDRANT_URL": self._qdrant.url,
             "QDRANT_API_KEY": "key",
@@ -174,7 +175,7 @@ def test_the_documentation_is_indexed_and_a_fall_below_the_floor_fails_the_build
     passing = repository.run()
     assert set(passing.values()) == {0}
     assert len(passing) == 4
-    assert (tmp_path / "pip.txt").read_text().split() == ["install", "mkdocs", "qindex_pipeline"]
+    assert (tmp_path / "pip.txt").read_text().split() == ["install", "mkdocs", PACKAGE]
     summary = (tmp_path / "summary.md").read_text()
     assert "mrr" in summary.lower()
     writes = len(qdrant.writes)

@@ -2,13 +2,34 @@
 
 import logging
 from importlib.metadata import version
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from qindex_pipeline.errors import UsageError
 
+
+class Commands(TyperGroup):
+    """The commands, of which those that build an index need the extra `pipeline`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what the extra would have brought is said in one line."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            from qindex_pipeline.extras import install_command, modules_of
+
+            if error.name is None or error.name.partition(".")[0] not in modules_of("pipeline"):
+                raise  # a fault of ours, or of a package that is installed
+            raise UsageError(
+                f"{ctx.invoked_subcommand} needs the pipeline, which is not installed: "
+                f"{install_command('pipeline')}"
+            ) from error
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,

@@ -10,10 +10,11 @@ from qindex_pipeline.cli.app import app
 @app.command()
 def doctor() -> None:
     """Check settings, sites, models and index, and say what to mend."""
+    from qindex_pipeline.console import table
     from qindex_pipeline.doctor import examine
-    from qindex_pipeline.report import print_findings
 
     findings = examine(Path.cwd())
-    print_findings(findings)
+    rows = [("ok" if item.good else "MEND", item.what, item.detail) for item in findings]
+    table("qindex doctor", rows)
     if any(not finding.good for finding in findings):
         raise typer.Exit(1)

@@ -1,67 +1,34 @@
-"""What `qindex doctor` looks at before a run costs anything."""
+"""What a run needs beside the query side: sites, data root, generator, questions, a browser."""
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from qindex_pipeline.crawl.fetch.access import Access
 from qindex_pipeline.crawl.folder import seeds
-from qindex_pipeline.embedding.opening import open_embedder
+from qindex_pipeline.doctor.finding import Finding, looked_at
 from qindex_pipeline.errors import QIndexError, UsageError
-from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.object_store import Objects
-from qindex_pipeline.profiles import Models, resolve_models
+from qindex_pipeline.profiles import Models
 from qindex_pipeline.questions.asking.budget import check_cap
 from qindex_pipeline.questions.asking.prices import Prices
 from qindex_pipeline.questions.generators.opening import open_generator
 from qindex_pipeline.questions.human_file import human_file, orphans, read_human_file
-from qindex_pipeline.retrieval.answering.opening import open_answerer
 from qindex_pipeline.retrieval.evaluation.site_questions import read_site_questions
-from qindex_pipeline.settings import Settings, unknown_variables
+from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site, load_sites
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    good: bool
-    what: str
-    detail: str
-
-
-def examine(folder: Path) -> list[Finding]:
-    """Look at everything that a run needs; every line of trouble says what to mend."""
-    try:
-        settings = Settings.from_env()
-        models = resolve_models(settings)
-    except UsageError as error:
-        return [Finding(False, "settings", str(error))]
-    return [
-        Finding(True, "working folder", str(folder)),
-        *(Finding(False, "variable", line) for line in unknown_variables()),
-        Finding(True, "models", models.line),
-        *_looked_at(settings, models),
-        *_looked_at_sites(settings),
-    ]
-
-
-def _looked_at(settings: Settings, models: Models) -> Iterator[Finding]:
-    looks = {
-        "sites file": lambda: _sites(settings),
-        "data root": lambda: _data(settings),
-        "state folder": lambda: _state(settings),
-        "generator": lambda: _generator(settings, models),
-        "embedder": lambda: _embedder(settings, models),
-        "answerer": lambda: _answerer(settings, models),
-        "index": lambda: _index(settings, models),
-    }
-    for what, look in looks.items():
-        try:
-            yield Finding(True, what, look())
-        except (QIndexError, OSError) as error:
-            yield Finding(False, what, str(error))
+def looked_at_pipeline_side(settings: Settings, models: Models) -> Iterator[Finding]:
+    """What stands in the way of a run."""
+    yield from looked_at(
+        {
+            "sites file": lambda: _sites(settings),
+            "data root": lambda: _data(settings),
+            "generator": lambda: _generator(settings, models),
+        }
+    )
+    yield from _looked_at_sites(settings)
 
 
 def _sites(settings: Settings) -> str:
@@ -146,36 +113,8 @@ def _data(settings: Settings) -> str:
     return f"{settings.data} can be written"
 
 
-def _state(settings: Settings) -> str:
-    settings.state_dir.mkdir(parents=True, exist_ok=True)
-    if not os.access(settings.state_dir, os.W_OK):
-        raise UsageError(f"{settings.state_dir} cannot be written: set QINDEX_STATE")
-    return f"{settings.state_dir} can be written"
-
-
 def _generator(settings: Settings, models: Models) -> str:
     spec = open_generator(models.generator, settings).spec
     prices = Prices.from_settings(settings)
     check_cap(spec, prices, settings.max_cost_usd)
     return f"{spec} ({prices.source(spec)})"
-
-
-def _embedder(settings: Settings, models: Models) -> str:
-    embedder = open_embedder(models.embedder, settings, models.embed_dim)
-    dimension = embedder.embed(["How do I know that it works?"]).shape[1]
-    return f"{embedder.spec} gives vectors of {dimension}"
-
-
-def _answerer(settings: Settings, models: Models) -> str:
-    open_answerer(models.answerer, settings)
-    return models.answerer
-
-
-def _index(settings: Settings, models: Models) -> str:
-    where = settings.qdrant_url or f"embedded in {settings.state_dir / 'index'}"
-    collection = open_engine(settings).open(models.collection_name)
-    if collection is None:
-        return f"{models.collection_name} ({where}): not built yet, `qindex ingest URL` builds it"
-    sites = ", ".join(f"{site} ({count} points)" for site, count in collection.sites().items())
-    collection.close()
-    return f"{models.collection_name} ({where}): {sites}"
