@@ -6,7 +6,9 @@ import dagster as dg
 
 from qindex_pipeline.assets import (
     candidate_questions,
+    change_report,
     chunks,
+    documentation_gaps,
     embeddings,
     evaluation,
     grounded_questions,
@@ -14,7 +16,7 @@ from qindex_pipeline.assets import (
     raw_pages,
 )
 from qindex_pipeline.assets.collection import collection
-from qindex_pipeline.jobs import index_audit, site_refresh, site_watch
+from qindex_pipeline.jobs import gap_report, index_audit, site_refresh, site_watch
 from qindex_pipeline.operations.monitoring import (
     build_every_site_is_fresh,
     build_index_in_step,
@@ -23,7 +25,13 @@ from qindex_pipeline.operations.monitoring import (
 from qindex_pipeline.operations.sensors import alert_sensors
 from qindex_pipeline.progress import Progress
 from qindex_pipeline.resources import ParquetIOManager, pipeline_resource
-from qindex_pipeline.schedules import daily_watch, nightly_schedule, site_crons, weekly_audit
+from qindex_pipeline.schedules import (
+    daily_watch,
+    nightly_schedule,
+    site_crons,
+    weekly_audit,
+    weekly_gaps,
+)
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import Site, load_sites
 
@@ -35,6 +43,8 @@ STAGES = (
     embeddings,
     evaluation,
     question_index,
+    change_report,
+    documentation_gaps,
 )
 
 
@@ -64,8 +74,13 @@ def build_definitions(
             build_every_site_is_fresh(site_crons(settings, sites)),
             no_site_is_orphaned,
         ],
-        jobs=[site_refresh, index_audit, site_watch],
-        schedules=[nightly_schedule(settings, sites), weekly_audit(sites), daily_watch],
+        jobs=[site_refresh, index_audit, site_watch, gap_report],
+        schedules=[
+            nightly_schedule(settings, sites),
+            weekly_audit(sites),
+            daily_watch,
+            weekly_gaps(settings, sites),
+        ],
         sensors=alert_sensors(settings, sites),
         resources={
             "pipeline": pipeline_resource(settings, sites, progress),

@@ -55,13 +55,18 @@ class ConsoleProgress:
         self._stage = ""
 
 
+def printable(text: str) -> str:
+    """The text without control characters: a page must not steer the terminal."""
+    return _CONTROL.sub("", text)
+
+
 def write_line(text: str) -> None:
     """Print a line to standard output, as long as it is."""
     sys.stdout.write(f"{text}\n")
 
 
 def table(title: str, rows: Sequence[tuple[str, ...]], header: Sequence[str] = ()) -> None:
-    """Print rows under a title to standard output."""
+    """Print rows under a title to standard output; nothing in a cell is markup."""
     from rich.console import Console
     from rich.table import Table
 
@@ -70,13 +75,13 @@ def table(title: str, rows: Sequence[tuple[str, ...]], header: Sequence[str] = (
         shown.add_column(name, overflow="fold")
     for row in rows:
         shown.add_row(*row)
-    Console().print(shown)
+    Console(markup=False, emoji=False).print(shown)
 
 
 def print_answer(stream: AnswerStream) -> None:
     """Print an answer to standard output while it is written, then what stands under it."""
     for text in stream:
-        sys.stdout.write(_printable(text))
+        sys.stdout.write(printable(text))
         sys.stdout.flush()
     write_line("\n\n" + "\n".join(source_lines(stream.answer)))
 
@@ -85,7 +90,7 @@ def answer_lines(answer: Answer) -> list[str]:
     """An answer for people: the text, its sources, and every result with its confidence."""
     if answer.answer is None:
         return source_lines(answer)
-    return [_printable(answer.answer), "", *source_lines(answer)]
+    return [printable(answer.answer), "", *source_lines(answer)]
 
 
 def source_lines(answer: Answer) -> list[str]:
@@ -99,12 +104,7 @@ def source_lines(answer: Answer) -> list[str]:
         lines += [f"  [{number}] {source.title}  {source.url}" for number, source in numbered]
     lines.append(f"Results (threshold {answer.threshold:.2f})")
     lines += [_result_line(result) for result in answer.results] or ["  none"]
-    return [_printable(line) for line in lines]
-
-
-def _printable(text: str) -> str:
-    """The text without control characters: a page must not steer the terminal."""
-    return _CONTROL.sub("", text)
+    return [printable(line) for line in lines]
 
 
 def _result_line(result: Result) -> str:

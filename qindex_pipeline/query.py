@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Self
 
 from qindex_pipeline.errors import UsageError
 from qindex_pipeline.profiles import Models
+from qindex_pipeline.query_log.recorder import open_recorder
 from qindex_pipeline.retrieval.answering.answerer import Answerer, Ended, Part
 from qindex_pipeline.retrieval.answering.opening import open_answerer
-from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, Published, limits
+from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, limits, require_site
 from qindex_pipeline.retrieval.legs import LEGS, Leg
 from qindex_pipeline.retrieval.normalizing.forms import Normalizer, search_forms
 from qindex_pipeline.retrieval.normalizing.model import open_normalizer
@@ -49,6 +50,7 @@ class QIndex:
         """
         self._settings = settings
         self._held = HeldIndex(settings, refresh_seconds)
+        self._log = open_recorder(settings)
 
     @classmethod
     def from_env(cls) -> Self:
@@ -84,7 +86,8 @@ class QIndex:
         started = time.perf_counter()
         ranked = self._rank(question, site, top_k, threshold, legs)
         if write_answer:
-            return AnswerStream(ranked, self._parts(ranked), started).answer
+            return self._written(ranked, started).answer
+        self._log.record(ranked)
         return ranked.after(time.perf_counter() - started)
 
     def stream(
@@ -106,8 +109,7 @@ class QIndex:
         The search is done when this returns; the answerer begins with the first piece of text.
         """
         started = time.perf_counter()
-        ranked = self._rank(question, site, top_k, threshold, legs)
-        return AnswerStream(ranked, self._parts(ranked), started)
+        return self._written(self._rank(question, site, top_k, threshold, legs), started)
 
     async def aask(
         self,
@@ -140,9 +142,15 @@ class QIndex:
         """The models that questions are asked with."""
         return self._held.current().models
 
+    @property
+    def sites(self) -> frozenset[str]:
+        """Keys of the sites that the index has; raises WorkError where nothing was published."""
+        return self._held.current().sites
+
     def close(self) -> None:
-        """Release the collection; a question after this opens it again."""
+        """Release the collection and write the log; a question after this opens it again."""
         self._held.close()
+        self._log.close()
 
     def _rank(
         self,
@@ -157,7 +165,7 @@ class QIndex:
         if not asked:
             raise UsageError('the question is empty: qindex ask "How do I …?"')
         index = self._held.current()
-        _require_site(index, site)
+        require_site(index, site)
         forms = search_forms(asked, self._normalize, index.subject(site))
         limit_of = limits(self._settings, index, threshold)
         results = search(index, forms, site, top_k or self._settings.top_k, limit_of, legs)
@@ -177,6 +185,10 @@ class QIndex:
             seconds=0.0,
         )
 
+    def _written(self, ranked: Answer, started: float) -> AnswerStream:
+        """The answer as it is written; it is logged once it is whole, or nobody reads on."""
+        return AnswerStream(ranked, self._log.follow(ranked, self._parts(ranked)), started)
+
     def _parts(self, ranked: Answer) -> Iterable[Part]:
         """What the answerer writes; it is not asked when nothing passes."""
         if ranked.reason is not None:
@@ -190,8 +202,3 @@ class QIndex:
     @cached_property
     def _answerer(self) -> Answerer:
         return open_answerer(self.models.answerer, self._settings)
-
-
-def _require_site(index: Published, site: str | None) -> None:
-    if site is not None and site not in index.sites:
-        raise UsageError(f"the index has no site {site!r}; it has {', '.join(sorted(index.sites))}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from qindex_pipeline.gaps.kept import forget, gap_folder
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.locks import site_lock
 from qindex_pipeline.profiles import collection_names
@@ -33,4 +34,5 @@ def purge_site(settings: Settings, key: str, say: Callable[[str], None]) -> int:
         for table in TABLES.values():
             store.delete(table, key)
         evaluation_report(settings.state_dir, key).unlink(missing_ok=True)
+        forget(gap_folder(settings.state_dir), key)
     return deleted

@@ -1,10 +1,9 @@
-"""The tables that commands print: a run's closing table, the sites, the doctor's findings."""
+"""The tables that commands print: a run's closing table, and the sites."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from qindex_pipeline.console import table
-from qindex_pipeline.doctor import Finding
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import load_sites
 from qindex_pipeline.store import ParquetStore
@@ -47,6 +46,7 @@ def report_rows(done: "Ingested") -> Iterator[tuple[str, str]]:
     texts = judged.get("texts_embedded", 0) + embedded["texts_embedded"]
     yield "texts embedded", f"{texts} by {embedded['embedder']}"
     yield from _evaluation_rows(assets.get("evaluation", {}))
+    yield from _change_rows(assets.get("change_report", {}))
     counts = ((index[f"points_{name}"], name) for name in ("written", "unchanged", "deleted"))
     yield "vectors", ", ".join(f"{count} {name}" for count, name in counts)
     yield "collection", index["collection"] + ("" if index["live"] else _NOT_LIVE)
@@ -70,6 +70,12 @@ def _evaluation_rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         first, asked = round(found["fused/hit_at_1"] * found["questions"]), found["questions"]
         right = f"right page first for {first} of {asked} questions"
         yield "evaluation", f"MRR@10 {found['mrr_at_10']:.3f}, {right}; {found['compared']}"
+
+
+def _change_rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What became of the site's pages; of a first run the pages above say all."""
+    if "summary" in found and not found["is_first"]:
+        yield "changes", found["summary"]
 
 
 _NOT_LIVE = " (not live yet: the alias follows when every site of the old collection is in it)"
@@ -101,9 +107,3 @@ def print_sites(settings: Settings) -> None:
         rows,
         header=("site", "pages from", "max pages", "urls asked", "chunks", "vectors"),
     )
-
-
-def print_findings(findings: Sequence[Finding]) -> None:
-    """Print the doctor's findings."""
-    rows = [("ok" if item.good else "MEND", item.what, item.detail) for item in findings]
-    table("qindex doctor", rows)

@@ -6,7 +6,7 @@ from hashlib import sha256
 import dagster as dg
 
 from qindex_pipeline.cron import Cron, staggered
-from qindex_pipeline.jobs import INDEX_AUDIT, SITE_REFRESH, SITE_WATCH
+from qindex_pipeline.jobs import GAP_REPORT, INDEX_AUDIT, SITE_REFRESH, SITE_WATCH
 from qindex_pipeline.settings import Settings
 from qindex_pipeline.sites import OFF, Site
 
@@ -14,6 +14,9 @@ PARTITION_TAG = "dagster/partition"
 
 AUDIT_CRON = "0 12 * * 0"
 """Sunday noon, UTC: far from the nights of most teams, and a day before they are back."""
+
+GAPS_CRON = "0 5 * * 1"
+"""Monday morning, UTC: the week before is whole, and the report is there when people are."""
 
 WATCH_CRON = "0 9 * * *"
 """After the night and the grace that its runs have, when people are there to mend something."""
@@ -71,6 +74,32 @@ def weekly_audit(sites: Mapping[str, Site]) -> dg.ScheduleDefinition:
     )
     def weekly() -> list[dg.RunRequest]:
         return [dg.RunRequest(run_key=key, tags={PARTITION_TAG: key}) for key in sites]
+
+    return weekly
+
+
+def weekly_gaps(settings: Settings, sites: Mapping[str, Site]) -> dg.ScheduleDefinition:
+    """Each week a gap report for each of `sites`, each always at the same minute.
+
+    It runs by default where there is a log to read.
+    """
+    minutes = {key: _offset(key, settings.stagger_minutes) for key in sites}
+    parsed = {key: Cron.parse(staggered(GAPS_CRON, minute)) for key, minute in minutes.items()}
+    status = dg.DefaultScheduleStatus
+
+    @dg.schedule(
+        name="weekly_gaps",
+        job_name=GAP_REPORT,
+        cron_schedule=_merged(staggered(GAPS_CRON, minute) for minute in minutes.values())
+        or [GAPS_CRON],
+        execution_timezone="UTC",
+        default_status=status.STOPPED if settings.query_log is None else status.RUNNING,
+        description="Reports what was asked, and the docs do not answer.",
+    )
+    def weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+        tick = context.scheduled_execution_time
+        due = [key for key, cron in parsed.items() if cron.matches(tick)]
+        return [dg.RunRequest(run_key=key, partition_key=key) for key in due]
 
     return weekly
 

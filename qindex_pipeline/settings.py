@@ -52,9 +52,13 @@ class Settings(BaseSettings):
         default=60, ge=0, le=1440, description="over which the sites of that cron are spread"
     )
     webhook_url: SecretStr | None = Field(
-        default=None, description="told of failed runs and checks"
+        default=None, description="told of failed runs, checks and changes"
     )
     webserver_url: str | None = Field(default=None, description="of Dagster's UI, for links to it")
+    query_log: str | None = Field(
+        default=None, description="folder or fsspec URL where what is asked is written down"
+    )
+    query_log_mb: int = Field(default=64, ge=1, description="of that log; the oldest goes first")
 
     collection_name: str | None = Field(default=None, description="alias of the collection")
     embed_dim: int | None = Field(default=None, ge=1, description="checked against the model")

@@ -29,6 +29,8 @@ ASSETS = (
     "embeddings",
     "evaluation",
     "question_index",
+    "change_report",
+    "documentation_gaps",
 )
 
 START_SECONDS = 300.0

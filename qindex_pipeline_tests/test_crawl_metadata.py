@@ -94,9 +94,10 @@ def test_the_rate_is_of_all_asked_pages_and_a_crawl_in_no_time_has_one():
     assert crawl_metadata(instant)["pages_per_second"] == 10.0
 
 
-def closing_table(numbers: dict[str, object]) -> dict[str, str]:
+def closing_table(numbers: dict[str, object], **changes: object) -> dict[str, str]:
     assets = {
         "raw_pages": numbers,
+        "change_report": changes,
         "chunks": {"chunks": 1, "repeated": 0},
         "candidate_questions": {
             "questions": 1, "generator": "rules", "llm_calls": 0, "answers_from_ledger": 0,
@@ -127,3 +128,10 @@ def test_the_closing_table_speaks_of_kept_gone_cut_short_and_suspect_only_where_
     assert shown["pages gone"].startswith("1 ")
     assert shown["crawl cut short"] == "budget_exhausted"
     assert shown["crawl suspect"] == "the crawl read 1 page"
+
+
+def test_the_closing_table_says_what_changed_from_the_second_run_on():
+    numbers = dict(crawl_metadata(crawled([row(1)])))
+    assert "changes" not in closing_table(numbers, summary="first report, 1 page", is_first=True)
+    later = closing_table(numbers, summary="1 page added", is_first=False)
+    assert later["changes"] == "1 page added"

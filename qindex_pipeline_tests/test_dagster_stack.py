@@ -10,7 +10,10 @@ import pytest
 from qindex_pipeline_tests.dagster_process import SITES, Webserver, wait_until, workplace
 from qindex_pipeline_tests.dagster_stack import Clock, missing, stack
 
-pytestmark = pytest.mark.skipif(missing() is not None, reason=f"the stack needs {missing()}")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(missing() is not None, reason=f"the stack needs {missing()}"),
+]
 
 NIGHT = datetime(2031, 3, 9, 2, 0, tzinfo=UTC)
 """When the sites are due; the machine's own clock is far from it."""

@@ -563,10 +563,15 @@ def test_both_workspaces_name_the_location_alike() -> None:
     assert command[command.index("-m") + 1] == local["python_module"]["module_name"]
 
 
-def test_the_image_needs_no_remote_frontend_and_no_root() -> None:
+def test_the_images_need_no_remote_frontend_and_no_root() -> None:
     lines = dockerfile().splitlines()
     assert not [line for line in lines if line.startswith("# syntax=")]
-    assert [line for line in lines if line.startswith("USER")] == [f"USER {OWN_USER}:{OWN_USER}"]
+    users = [line for line in lines if line.startswith("USER")]
+    assert users == [f"USER {OWN_USER}:{OWN_USER}"] * 2  # the image that asks, and the deployment's
+
+
+def test_the_image_of_the_deployment_is_what_a_build_without_a_target_gives() -> None:
+    assert re.findall(r"^FROM .* AS (\S+)$", dockerfile(), flags=re.MULTILINE)[-1] == "runtime"
 
 
 def test_the_build_context_lets_every_copied_file_through_and_nothing_else() -> None:

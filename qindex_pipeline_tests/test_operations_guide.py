@@ -4,6 +4,7 @@ import html
 import json
 import re
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,14 @@ import pytest
 from dagster_docker.container_context import DockerContainerContext
 
 from qindex_pipeline.build import build_definitions
-from qindex_pipeline.operations.alerts import Alert, FailedCheck, alert_text
+from qindex_pipeline.changes.wording import message_text
+from qindex_pipeline.operations.alerts import (
+    Alert,
+    FailedCheck,
+    alert_text,
+    harmless,
+    run_line,
+)
 from qindex_pipeline.settings import Settings
 from qindex_pipeline_tests.test_deployment import ROOT, compose, run_compose
 
@@ -69,7 +77,65 @@ ALERTS = [
 
 def test_an_alert_looks_as_the_guide_shows_it() -> None:
     texts = [html.unescape(alert_text(alert, "https://dagster.example.com")) for alert in ALERTS]
-    assert blocks("text") == texts
+    assert blocks("text")[:2] == texts
+
+
+REPORT: dict[str, Any] = {
+    "site": "docs.example.com",
+    "is_first": False,
+    "since": datetime(2026, 5, 2, 2, 10, tzinfo=UTC),
+    "reported_at": datetime(2026, 5, 3, 2, 11, tzinfo=UTC),
+    "pages": 118,
+    "added": [{"url": "https://docs.example.com/rotate", "title": "Rotating tokens"}],
+    "changed": [
+        {
+            "url": "https://docs.example.com/install", "title": "Installation",
+            "old_url": None, "old_title": None,
+            "chunks_added": 2, "chunks_removed": 1, "sections": ["Docker"],
+        }
+    ],
+    "gone": [
+        {
+            "url": "https://docs.example.com/v1/api", "title": "The old API",
+            "outcome": "http_404", "status": 404,
+        }
+    ],
+    "unknown": [
+        {
+            "url": "https://docs.example.com/webhooks", "title": "Webhooks",
+            "outcome": "http_5xx", "status": 503, "is_new": True,
+            "since": datetime(2026, 5, 3, tzinfo=UTC), "read_at": datetime(2026, 4, 11, tzinfo=UTC),
+        }
+    ],
+    "recovered": [],
+    "chunks": 702, "chunks_added": 5, "chunks_removed": 3,
+    "accepted": 2630, "accepted_added": 21, "accepted_removed": 9,
+    "proposed": 3155, "proposed_added": 26, "proposed_removed": 12,
+    "runs": 1, "llm_calls": 5, "tokens_in": 2410, "tokens_out": 733, "cost_usd": 0.0061,
+    "confidence": {
+        "fingerprint": "f", "threshold": 0.41, "auroc": 0.97,
+        "false_accept": 0.08, "false_refuse": 0.05,
+    },
+    "confidence_before": {"fingerprint": "f", "threshold": 0.40},
+    "evaluation": {"questions_hash": "q", "n": 60, "mrr_at_10": 0.78},
+    "evaluation_before": {"questions_hash": "q", "n": 60, "mrr_at_10": 0.77},
+    "worst": [
+        {
+            "url": "https://docs.example.com/changes", "title": "Changelog",
+            "chunks": 3, "proposed": 12, "accepted": 0, "reason": "stand_alone",
+        },
+        {
+            "url": "https://docs.example.com/imprint", "title": "Imprint",
+            "chunks": 1, "proposed": 0, "accepted": 0, "reason": None,
+        },
+    ],
+}  # fmt: skip
+
+
+def test_a_change_report_looks_as_the_guide_shows_it() -> None:
+    run = run_line("77e2c1aa", "https://dagster.example.com")
+    text = message_text(REPORT, finish=lambda text: harmless(f"{text}\n\n{run}"))
+    assert blocks("text")[2:] == [html.unescape(text)]
 
 
 # --- commands -------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def test_many_sites_are_one_schedule_of_few_expressions(definitions: dg.Definiti
     crons = definitions.resolve_schedule_def("nightly").cron_schedule
     assert len(crons) == 3
     names = {schedule.name for schedule in definitions.schedules or ()}
-    assert names == {"nightly", "weekly_audit", "daily_watch"}
+    assert names == {"nightly", "weekly_audit", "daily_watch", "weekly_gaps"}
 
 
 def test_a_site_whose_run_still_waits_is_not_requested_again(
@@ -179,6 +179,27 @@ def test_each_day_one_run_looks_at_all_sites(
     (request,) = tick(definitions, "daily_watch", at, instance)
     assert "dagster/partition" not in request.tags
     assert definitions.resolve_schedule_def("daily_watch").job_name == "site_watch"
+
+
+def test_each_week_every_site_has_its_gap_report_on_a_monday_at_its_own_minute(
+    definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    times = ticks(definitions, "weekly_gaps", MIDNIGHT, 7)
+    assert {at.isoweekday() for at in times} == {1}
+    requests = [
+        request.partition_key
+        for at in times
+        for request in tick(definitions, "weekly_gaps", at, instance)
+    ]
+    assert sorted(map(str, requests)) == sorted(SITES)
+    assert len(times) > len(SITES) // 2
+    assert definitions.resolve_schedule_def("weekly_gaps").job_name == "gap_report"
+
+
+def test_the_gap_report_is_on_where_there_is_a_log() -> None:
+    for log, status in ((None, "STOPPED"), ("log", "RUNNING")):
+        made = build_definitions(Settings(query_log=log), sites=SITES)
+        assert made.resolve_schedule_def("weekly_gaps").default_status.value == status
 
 
 @pytest.mark.parametrize("name", ["nightly", "weekly_audit", "daily_watch"])

@@ -42,6 +42,7 @@ VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.int64(): st.integers(-(2**63), 2**63 - 1),
     pa.float32(): st.floats(allow_nan=False, width=32),
     pa.float64(): st.floats(allow_nan=False),
+    pa.date32(): st.dates(),
     pa.timestamp("us", tz="UTC"): st.datetimes(timezones=st.just(UTC)),
 }
 
@@ -80,6 +81,9 @@ def test_the_tables_stand_in_the_order_in_which_data_flows() -> None:
         "embeddings",
         "calibrations",
         "evaluation",
+        "published_pages",
+        "change_report",
+        "documentation_gaps",
     ]
 
 

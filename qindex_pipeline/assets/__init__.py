@@ -1,4 +1,4 @@
-"""The seven Dagster assets, one module each: sentences around the stages' functions."""
+"""The Dagster assets, one module each: sentences around the stages' functions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +23,7 @@ def table_asset(
     kinds: set[str],
     checks: Sequence[dg.AssetCheckSpec] = (),
     pool: str | None = None,
+    deps: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """The decorator of an asset that is one table: a Parquet file for each of `sites`.
 
@@ -32,6 +33,7 @@ def table_asset(
         kinds: What it is made with.
         checks: What it yields beside its rows.
         pool: What its runs share: the instance limits how many of them are in it at once.
+        deps: Assets that it depends on, and does not take as parameters.
     """
     asset = dg.asset(
         partitions_def=sites,
@@ -42,5 +44,6 @@ def table_asset(
         owners=OWNERS,
         check_specs=checks,
         pool=pool,
+        deps=deps,
     )
     return lambda compute: asset(retried(compute))

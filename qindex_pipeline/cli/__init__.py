@@ -2,12 +2,12 @@
 
 import sys
 
-from qindex_pipeline.cli import asking, building, doctor, sites
+from qindex_pipeline.cli import asking, building, doctor, explain, gaps, report, serve, sites
 from qindex_pipeline.cli.app import app
 from qindex_pipeline.errors import QIndexError
 
 # A module registers its commands when it is imported.
-__all__ = ["asking", "building", "doctor", "main", "sites"]
+__all__ = ["asking", "building", "doctor", "explain", "gaps", "main", "report", "serve", "sites"]
 
 
 def main() -> None:

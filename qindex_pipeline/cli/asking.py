@@ -23,25 +23,27 @@ def ask(
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Only rank.")] = False,
 ) -> None:
     """Ask the index; a refusal is an answer too."""
+    from contextlib import closing
+
     from qindex_pipeline.console import print_answer, source_lines
     from qindex_pipeline.query import QIndex
     from qindex_pipeline.retrieval.legs import parse_legs
 
-    index = QIndex.from_env()
     chosen = parse_legs(legs.split(","))
-    if as_json or no_answer:
-        answer = index.ask(
-            question, site, top_k, threshold=threshold, legs=chosen, write_answer=not no_answer
-        )
-        typer.echo(
-            json.dumps(answer.to_json(), ensure_ascii=False)
-            if as_json
-            else "\n".join(source_lines(answer))
-        )
-    else:
-        print_answer(index.stream(question, site, top_k, threshold=threshold, legs=chosen))
-    if context.obj == "verbose":
-        typer.echo(index.models.line, err=True)
+    with closing(QIndex.from_env()) as index:
+        if as_json or no_answer:
+            answer = index.ask(
+                question, site, top_k, threshold=threshold, legs=chosen, write_answer=not no_answer
+            )
+            typer.echo(
+                json.dumps(answer.to_json(), ensure_ascii=False)
+                if as_json
+                else "\n".join(source_lines(answer))
+            )
+        else:
+            print_answer(index.stream(question, site, top_k, threshold=threshold, legs=chosen))
+        if context.obj == "verbose":
+            typer.echo(index.models.line, err=True)
 
 
 @app.command("eval")

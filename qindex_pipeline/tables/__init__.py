@@ -5,7 +5,9 @@ dataclasses inside a stage, as pandas DataFrames with Arrow dtypes between asset
 Parquet on disk. Raise a table's `version` with every change of its columns.
 """
 
+from qindex_pipeline.tables.changes import CHANGE_REPORT, PUBLISHED_PAGES
 from qindex_pipeline.tables.chunks import CHUNKS
+from qindex_pipeline.tables.gaps import DOCUMENTATION_GAPS
 from qindex_pipeline.tables.index import CALIBRATIONS, EMBEDDINGS, EVALUATION
 from qindex_pipeline.tables.pages import PAGE_BODIES, RAW_PAGES
 from qindex_pipeline.tables.questions import CANDIDATE_QUESTIONS, GROUNDED_QUESTIONS
@@ -15,11 +17,14 @@ from qindex_pipeline.tables.upgrades import upgraded
 __all__ = [
     "CALIBRATIONS",
     "CANDIDATE_QUESTIONS",
+    "CHANGE_REPORT",
     "CHUNKS",
+    "DOCUMENTATION_GAPS",
     "EMBEDDINGS",
     "EVALUATION",
     "GROUNDED_QUESTIONS",
     "PAGE_BODIES",
+    "PUBLISHED_PAGES",
     "RAW_PAGES",
     "TABLES",
     "SchemaError",
@@ -41,6 +46,9 @@ TABLES = {
         EMBEDDINGS,
         CALIBRATIONS,
         EVALUATION,
+        PUBLISHED_PAGES,
+        CHANGE_REPORT,
+        DOCUMENTATION_GAPS,
     )
 }
 """Every table by its name, in the order in which data flows."""

@@ -148,7 +148,8 @@ def test_a_site_that_names_questions_is_evaluated_before_it_is_published(publish
     fused = next(row for row in rows if row["arm"] == "fused")
     assert (fused["n"], fused["hit_at_1"], fused["mrr_at_10"]) == (2, 1.0, 1.0)
     numbers = metadata(run)
-    assert list(numbers)[-2:] == ["evaluation", "question_index"]
+    order = list(numbers)
+    assert order.index("evaluation") < order.index("question_index")
     shown = numbers["evaluation"]
     assert (shown["mrr_at_10"], shown["fused/hit_at_1"], shown["questions"]) == (1.0, 1.0, 2)
     assert shown["refused_unanswerable"] == 1.0
