@@ -29,7 +29,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that start processes: the last worker must not end with the longest."""
     slow = (
         *("test_cli", "test_profiles", "test_crash", "test_dagster_", "test_readme"),
-        *("test_object_store", "test_workflows", "test_secrets", "test_evaluation"),
+        *(
+            "test_query_install",
+            "test_object_store",
+            "test_workflows",
+            "test_secrets",
+            "test_evaluation",
+        ),
     )
     items.sort(key=lambda item: not item.path.stem.startswith(slow))
 

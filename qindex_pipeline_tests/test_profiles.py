@@ -19,9 +19,10 @@ from qindex_pipeline_tests.fakes.ollama_server import OllamaServer
 from qindex_pipeline_tests.fakes.openai_server import OpenAIServer
 from qindex_pipeline_tests.stl import serving_stl, stl_site
 
-pytestmark = pytest.mark.slow
-
-pytestmark = pytest.mark.skipif(stl_site() is None, reason="QINDEX_SHARED holds no sites/stl")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(stl_site() is None, reason="QINDEX_SHARED holds no sites/stl"),
+]
 
 QUESTION = "What is the use of the targetId attribute of a button in Structured Table?"
 
