@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from qindex_pipeline.embedding.fingerprint import fingerprint
 from qindex_pipeline.embedding.opening import open_embedder
-from qindex_pipeline.errors import UsageError, WorkError
+from qindex_pipeline.errors import WorkError
 from qindex_pipeline.index.engine import SCHEMA_VERSION, Manifest, Rollback, SyncReport
 from qindex_pipeline.index.opening import open_engine
 from qindex_pipeline.index.points import Point, build_points
@@ -20,7 +20,7 @@ from qindex_pipeline.profiles import PROFILES, Models, models_of, resolve_models
 from qindex_pipeline.retrieval.evaluation.gate import not_accepted
 from qindex_pipeline.retrieval.opening import open_collection
 from qindex_pipeline.settings import Settings
-from qindex_pipeline.sites import load_sites
+from qindex_pipeline.sites import load_sites, require_known
 from qindex_pipeline.store import ParquetStore
 from qindex_pipeline.tables import (
     CALIBRATIONS,
@@ -118,10 +118,8 @@ def table_points(store: ParquetStore, site: str) -> list[Point]:
 def _sites(settings: Settings, store: ParquetStore, site: str | None) -> Sequence[str]:
     known = load_sites(settings.sites)
     if site is not None:
-        if site not in known and not store.exists(EMBEDDINGS, site):
-            raise UsageError(
-                f"{settings.sites} has no site {site!r}; `qindex sites list` shows all"
-            )
+        if not store.exists(EMBEDDINGS, site):
+            require_known(settings.sites, known, site)
         return [site]
     embedded = [key for key in known if store.exists(EMBEDDINGS, key)]
     if not embedded:

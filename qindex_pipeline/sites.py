@@ -5,7 +5,7 @@ Reading gives `Site` models; adding and removing keeps the comments of the file.
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
@@ -110,6 +110,12 @@ def load_sites(path: Path) -> dict[str, Site]:
     return {str(key): _site(path, str(key), options) for key, options in sites.items()}
 
 
+def require_known(path: Path, known: Collection[str], key: str | None) -> None:
+    """Raise UsageError for a site that the sites file does not have; None names all of them."""
+    if key is not None and key not in known:
+        raise UsageError(f"{path} has no site {key!r}; `qindex sites list` shows all")
+
+
 def _site(path: Path, key: str, options: object) -> Site:
     if not isinstance(options, Mapping):
         raise UsageError(f"{path}: site {key!r} needs options, at least start_url")
@@ -154,8 +160,7 @@ def add_site(path: Path, site: Site) -> None:
 def remove_site(path: Path, key: str) -> None:
     """Take a site out of the file. Raises UsageError when it is not in it."""
     document = _read(path)
-    if key not in (document.get("sites") or {}):
-        raise UsageError(f"{path} has no site {key!r}; `qindex sites list` shows what it has")
+    require_known(path, document.get("sites") or {}, key)
     del document["sites"][key]
     if not document["sites"]:
         # ruamel would write the comments of the last site before an unindented `{}`.

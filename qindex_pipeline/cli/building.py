@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from qindex_pipeline.cli.app import RenderOption, SiteOption, app
-from qindex_pipeline.errors import UsageError, WorkError
+from qindex_pipeline.errors import WorkError
 
 
 @app.command()
@@ -62,12 +62,11 @@ def plan(
     from qindex_pipeline.planning.plan import plan_sites
     from qindex_pipeline.planning.report import print_plan
     from qindex_pipeline.settings import Settings
-    from qindex_pipeline.sites import load_sites
+    from qindex_pipeline.sites import load_sites, require_known
 
     settings = Settings.from_env()
     known = load_sites(settings.sites)
-    if site is not None and site not in known:
-        raise UsageError(f"{settings.sites} has no site {site!r}; `qindex sites list` shows all")
+    require_known(settings.sites, known, site)
     if not known:
         typer.echo(f"{settings.sites}: no site yet, `qindex ingest URL` adds one", err=True)
     chosen = known.values() if site is None else [known[site]]

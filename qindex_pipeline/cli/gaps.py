@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,7 +37,7 @@ def gaps(
     settings = Settings.from_env()
     require_log(settings)
     known = load_sites(settings.sites)
-    key = _site(list(known), site, str(settings.sites))
+    key = _site(settings.sites, list(known), site)
     tools = Pipeline(settings, known, site=key)
     tools.preflight(key)
     if context.obj == "verbose":
@@ -50,14 +51,14 @@ def gaps(
         _print(report, show_all)
 
 
-def _site(known: Sequence[str], site: str | None, file: str) -> str:
+def _site(file: Path, known: Sequence[str], site: str | None) -> str:
     """The site that is meant: the named one, or the only one."""
-    if site is None and len(known) == 1:
-        return known[0]
-    if site is None or site not in known:
-        named = f"the sites file has no site {site!r}" if site else "which site is meant?"
-        raise UsageError(f"{named} --site takes one of {', '.join(known) or 'none'} ({file})")
-    return site
+    from qindex_pipeline.sites import require_known
+
+    require_known(file, known, site)
+    if site is None and len(known) != 1:
+        raise UsageError(f"which site of {file}? --site takes one of {', '.join(known) or 'none'}")
+    return site or known[0]
 
 
 def _print(report: "GapReport", show_all: bool) -> None:

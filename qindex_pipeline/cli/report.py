@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qindex_pipeline.cli.app import SiteOption, app
-from qindex_pipeline.errors import UsageError, WorkError
+from qindex_pipeline.errors import WorkError
 
 if TYPE_CHECKING:
     from qindex_pipeline.changes.stored import Latest
@@ -22,13 +22,12 @@ def report(
     """Show what the last runs changed: pages, chunks, questions, cost, confidence."""
     from qindex_pipeline.changes.stored import latest_reports
     from qindex_pipeline.settings import Settings
-    from qindex_pipeline.sites import load_sites
+    from qindex_pipeline.sites import load_sites, require_known
     from qindex_pipeline.store import ParquetStore
 
     settings = Settings.from_env()
     known = load_sites(settings.sites)
-    if site is not None and site not in known:
-        raise UsageError(f"{settings.sites} has no site {site!r}; `qindex sites list` shows all")
+    require_known(settings.sites, known, site)
     store = ParquetStore(settings.data)
     found = [latest_reports(store, key, last) for key in ([site] if site else known)]
     told = [item for item in found if item.reports]
