@@ -263,9 +263,10 @@ def test_no_secret_stands_in_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_text_calls_no_channel_and_is_not_endless() -> None:
-    checks = [FailedCheck(f"check{n}", True, "<!channel> " + "x" * 5000) for n in range(100)]
+    checks = [FailedCheck(f"check{n}", True, "<!channel> @here " + "x" * 5000) for n in range(100)]
     text = alert_text(alert(*checks), None)
     assert "<" not in text
+    assert "@here" not in text
     assert len(text) < 5000
     assert text.splitlines()[-2:] == ["and 90 more checks", "run run-id"]
 

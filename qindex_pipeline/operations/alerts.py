@@ -8,6 +8,7 @@ import html
 import http.client
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.request
@@ -25,6 +26,8 @@ TIMEOUT = 4.0
 
 PAUSES = (1.0,)
 """Seconds before each further attempt."""
+
+_CALL = re.compile(r"@(?=(?:all|channel|everyone|here)\b)")
 
 LINE, LINES = 400, 10
 """Characters of a description and checks of an alert, at most: a text beyond 4,000 is refused."""
@@ -87,8 +90,8 @@ def run_line(run_id: str, webserver_url: str | None) -> str:
 
 def harmless(text: str, secrets: Collection[str] = ()) -> str:
     """The text without the secrets, and without signs that mean something to who shows it."""
-    # A page's words may stand in it: they must not call a channel (<!here>).
-    return html.escape(masked(text, secrets), quote=False)
+    # A page's words may stand in it: they must not call a channel (<!here>, @channel).
+    return html.escape(_CALL.sub("@\u200b", masked(text, secrets)), quote=False)
 
 
 def masked(text: str, secrets: Collection[str]) -> str:
