@@ -29,6 +29,8 @@ from qindex_pipeline_tests.dagster_process import (
 )
 from qindex_pipeline_tests.fakes.standalone import free_port
 
+pytestmark = pytest.mark.slow
+
 GROUPS_AND_KINDS = {
     "raw_pages": ("crawl", {"crawl4ai", "parquet"}),
     "chunks": ("crawl", {"python", "parquet"}),

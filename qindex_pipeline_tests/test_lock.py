@@ -4,9 +4,12 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 from qindex_pipeline_tests.command import qindex, write_site
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_run_waits_until_another_run_of_its_site_ends(tmp_path: Path):

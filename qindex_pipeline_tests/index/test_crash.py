@@ -29,6 +29,8 @@ from qindex_pipeline_tests.index.reading import (
 )
 from qindex_pipeline_tests.processes import forkserver
 
+pytestmark = pytest.mark.slow
+
 OLD = [f"Page {number} as it was." for number in range(150)]
 NEW = [*OLD[:50], *(f"Page {number} as it is now." for number in range(300))]
 

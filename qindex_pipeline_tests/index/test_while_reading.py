@@ -18,6 +18,8 @@ from qindex_pipeline_tests.fakes.qdrant_server import QdrantServer
 from qindex_pipeline_tests.index.reading import ALIAS, engine_at, publish, publish_until, read_many
 from qindex_pipeline_tests.processes import forkserver
 
+pytestmark = pytest.mark.slow
+
 STATES = [
     [f"Page {number} as it {word}." for number in range(20)]
     for word in ("was", "is now", "will be")

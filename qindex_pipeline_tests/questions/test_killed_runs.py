@@ -20,6 +20,8 @@ from qindex_pipeline_tests.fakes.openai_server import OpenAIServer
 from qindex_pipeline_tests.processes import forkserver
 from qindex_pipeline_tests.questions.asked import MINI, chunks_of, proposed
 
+pytestmark = pytest.mark.slow
+
 CHUNKS, IN_FLIGHT, KILLS = 200, 8, 10
 
 _RELEASE = re.compile(r"settings of release (\d+)\.")
