@@ -65,6 +65,13 @@ def test_importing_the_engine_writes_nothing_to_the_home_folder(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_crawlers_that_begin_at_once_find_the_library_s_files_made(tmp_path: Path) -> None:
+    environment = {**os.environ, "CRAWL4_AI_BASE_DIRECTORY": str(tmp_path)}
+    code = "import qindex_pipeline.crawl.engines.engine"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert list(tmp_path.rglob("robots_cache.db")) != []
+
+
 def test_pages_in_flight_together_keep_their_own_content() -> None:
     names = [f"page {n}" for n in range(12)]
     with serving({f"/{n}": page(name) for n, name in enumerate(names)}) as server:

@@ -33,6 +33,11 @@ from crawl4ai.models import (  # noqa: E402
     MarkdownGenerationResult,
     ScrapingResult,
 )
+from crawl4ai.utils import RobotsParser  # noqa: E402
+
+# Each crawler opens its cache, of which we read nothing. The file is made here, where an import
+# lets in one thread: of two crawlers that begin at once, one would find it locked.
+RobotsParser()
 
 __all__ = [
     "AsyncCrawlResponse",
