@@ -1,6 +1,7 @@
 """An S3-compatible server on loopback: moto's, with a bucket that is empty at the start."""
 
 import logging
+import urllib.request
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -18,6 +19,9 @@ def s3_server() -> Generator[str]:
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
+    # All servers of a process share their buckets.
+    reset = urllib.request.Request(f"http://{host}:{port}/moto-api/reset", method="POST")
+    urllib.request.urlopen(reset).close()
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
         environment.setenv("AWS_ACCESS_KEY_ID", "any")
