@@ -39,8 +39,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-WIDE = ViewportSize(width=3600, height=1000)
-"""In less the graph of all assets fits by shortening the names of its assets."""
+WIDE = ViewportSize(width=3600, height=2200)
+"""In less the graph of all assets fits by shortening their names, or not at all."""
 
 PAGE_MILLISECONDS = 120_000
 BACKFILL_SECONDS = 600.0
