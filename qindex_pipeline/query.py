@@ -14,14 +14,13 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from qindex_pipeline.errors import UsageError
 from qindex_pipeline.profiles import Models
 from qindex_pipeline.query_log.recorder import open_recorder
 from qindex_pipeline.retrieval.answering.answerer import Answerer, Ended, Part
 from qindex_pipeline.retrieval.answering.opening import open_answerer
 from qindex_pipeline.retrieval.held import REFRESH_SECONDS, HeldIndex, limits, require_site
 from qindex_pipeline.retrieval.legs import LEGS, Leg
-from qindex_pipeline.retrieval.normalizing.forms import Normalizer, search_forms
+from qindex_pipeline.retrieval.normalizing.forms import Normalizer, in_one_line, search_forms
 from qindex_pipeline.retrieval.normalizing.model import open_normalizer
 from qindex_pipeline.retrieval.result import Answer, reason
 from qindex_pipeline.retrieval.result_stream import AnswerStream
@@ -161,9 +160,7 @@ class QIndex:
         legs: Sequence[Leg],
     ) -> Answer:
         """The answer before its text is written: what was found, and what of it passes."""
-        asked = " ".join(question.split())
-        if not asked:
-            raise UsageError('the question is empty: qindex ask "How do I …?"')
+        asked = in_one_line(question, "ask")
         index = self._held.current()
         require_site(index, site)
         forms = search_forms(asked, self._normalize, index.subject(site))

@@ -7,11 +7,11 @@ from typing import Any
 import dagster as dg
 
 from qindex_pipeline.assets import OWNERS
-from qindex_pipeline.changes.escaping import as_markdown
 from qindex_pipeline.changes.reports import Calls, Memory, Reported, Tables, report_changes
 from qindex_pipeline.changes.stored import read_memory, write_report
 from qindex_pipeline.changes.wording import report_text, summary
 from qindex_pipeline.errors import WorkError
+from qindex_pipeline.escaping import as_markdown
 from qindex_pipeline.pipeline import Pipeline
 from qindex_pipeline.retries import retried
 from qindex_pipeline.store import ParquetStore

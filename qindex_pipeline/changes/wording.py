@@ -6,10 +6,10 @@ The three differ in how words of a page are kept from being more than words; see
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from qindex_pipeline.changes.escaping import Escape, address, as_message, as_plain
 from qindex_pipeline.changes.figures import counted, figure_lines
 from qindex_pipeline.changes.pages import Row
 from qindex_pipeline.crawl.outcomes import Outcome
+from qindex_pipeline.escaping import Escape, address, as_message, as_plain
 
 LIMIT = 4000
 """Characters of a message: what is longer is cut into several, or refused."""

@@ -10,7 +10,6 @@ from qindex_pipeline.explaining.forms import explained_forms
 from qindex_pipeline.explaining.gathering.records import RecordsOfSites
 from qindex_pipeline.explaining.gathering.searched import (
     Searched,
-    in_one_line,
     search,
     section_of,
     sections,
@@ -22,7 +21,7 @@ from qindex_pipeline.explaining.thresholds import explained_threshold
 from qindex_pipeline.retrieval.fusion import BM25_WEIGHT, DENSE_WEIGHT
 from qindex_pipeline.retrieval.held import HeldIndex, limits, require_site
 from qindex_pipeline.retrieval.legs import LEGS, Leg
-from qindex_pipeline.retrieval.normalizing.forms import search_forms
+from qindex_pipeline.retrieval.normalizing.forms import in_one_line, search_forms
 from qindex_pipeline.retrieval.normalizing.model import open_normalizer
 from qindex_pipeline.retrieval.result import Result, reason
 
@@ -64,7 +63,7 @@ def explain(settings: "Settings", request: Request) -> Explanation:
             several sites or lacks the section.
         WorkError: No index, another fingerprint, or an embedder that fails.
     """
-    asked = in_one_line(request.question)
+    asked = in_one_line(request.question, "explain")
     with closing(HeldIndex(settings)) as held:
         index = held.current()
         require_site(index, request.site)

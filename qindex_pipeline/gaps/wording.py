@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from qindex_pipeline.changes.escaping import address, as_markdown, as_plain
+from qindex_pipeline.escaping import address, as_markdown, as_plain
 from qindex_pipeline.gaps.gap import Gap, GapReport
 
 HOW_TO_LOG = (

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from qindex_pipeline.changes.escaping import address, as_markdown, as_message, as_plain
 from qindex_pipeline.changes.reports import Calls
 from qindex_pipeline.changes.wording import LIMIT, message_text, report_text, summary
 from qindex_pipeline.crawl.outcomes import GONE, Outcome
+from qindex_pipeline.escaping import address, as_markdown, as_message, as_plain
 from qindex_pipeline.operations.alerts import harmless
 from qindex_pipeline_tests.changes.rows import (
     Nights,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qindex_pipeline.errors import UsageError
 from qindex_pipeline.explaining.model.facts import Section
 from qindex_pipeline.ids import point_id
 from qindex_pipeline.index.engine import Collection
@@ -96,11 +95,3 @@ def section_of(row: Mapping[str, object]) -> Section:
         title=str(row["title"]),
         heading_path=[str(heading) for heading in headings],
     )
-
-
-def in_one_line(question: str) -> str:
-    """The question as it is searched. Raises UsageError for an empty one."""
-    asked = " ".join(question.split())
-    if not asked:
-        raise UsageError('the question is empty: qindex explain "How do I …?"')
-    return asked

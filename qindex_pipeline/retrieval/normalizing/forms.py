@@ -7,6 +7,7 @@ their place: a rule that reads a query wrongly can then add candidates, but lose
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from qindex_pipeline.errors import UsageError
 from qindex_pipeline.retrieval.legs import Hit, Hits
 from qindex_pipeline.retrieval.normalizing.normalize import normalize_query
 from qindex_pipeline.retrieval.normalizing.subject import with_subject
@@ -16,6 +17,17 @@ Normalizer = Callable[[str], str]
 
 _TEXTS = ("title", "text", "question", "evidence")
 """Fields of a payload in which an option may be named."""
+
+
+def in_one_line(question: str, command: str) -> str:
+    """The question without line breaks and double spaces.
+
+    Raises UsageError for an empty one, which shows how `command` is called.
+    """
+    asked = " ".join(question.split())
+    if not asked:
+        raise UsageError(f'the question is empty: qindex {command} "How do I …?"')
+    return asked
 
 
 def search_forms(
