@@ -6,8 +6,6 @@ rows against the table's declared schema.
 """
 
 import io
-import os
-import uuid
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +15,7 @@ import pyarrow.parquet as pq
 from qindex_pipeline.errors import WorkError
 from qindex_pipeline.object_store import open_root, reached
 from qindex_pipeline.tables import Table, to_arrow, upgraded
+from qindex_pipeline.whole_files import whole_file
 
 
 class MissingTableError(WorkError):
@@ -142,17 +141,11 @@ def _protocols(files: Any) -> tuple[str, ...]:
 
 def _write_local(path: Path, arrow: pa.Table) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with whole_file(path) as file:
             pq.write_table(arrow, file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
     except OSError as error:
         raise WorkError(
             f"{path} could not be written ({error.strerror or error}): the last good table stands; "
             "free some space or mend the folder, then run again"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -22,6 +22,7 @@ from qindex_pipeline.tables import (
     EVALUATION,
     GROUNDED_QUESTIONS,
     RAW_PAGES,
+    rows_without_texts,
     to_rows,
 )
 
@@ -126,14 +127,9 @@ def _calls(instance: dg.DagsterInstance, site: str, memory: Memory) -> Calls | N
 
 
 def _tables(store: ParquetStore, site: str) -> Tables:
-    """What was published. The pages' texts, most of their table, stay in Arrow."""
-    pages = store.read(RAW_PAGES, site)
-    has_content = pages["markdown"].is_valid().to_pylist()
-    rows = pages.select(_PAGE_COLUMNS).to_pylist()
+    """What was published."""
     return Tables(
-        raw_pages=[
-            row | {"has_content": known} for row, known in zip(rows, has_content, strict=True)
-        ],
+        raw_pages=rows_without_texts(store.read(RAW_PAGES, site), _PAGE_COLUMNS),
         **{
             name: to_rows(table, store.read(table, site))
             for name, table in (

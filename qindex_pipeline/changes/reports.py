@@ -128,7 +128,7 @@ def report_changes(
         **_calls(calls, memory.torn),
         "confidence": confidence,
         "confidence_before": last["confidence"] if last else None,
-        "evaluation": _first(_EVALUATION, [row for row in tables.evaluation if row["arm"] == _ARM]),
+        "evaluation": evaluation,
         "evaluation_before": last["evaluation"] if last else None,
         "worst": _rows(worst_pages(pages, tables.chunks, tables.questions)),
     }

@@ -3,14 +3,13 @@
 Whatever is written appears whole or not at all. Names are `<day>/<segment>.parquet`.
 """
 
-import os
-import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from qindex_pipeline.errors import UsageError, WorkError
+from qindex_pipeline.whole_files import whole_file
 
 
 class Folder(Protocol):
@@ -60,19 +59,12 @@ class LocalFolder:
     def put(self, name: str, data: bytes) -> None:
         """Store a segment: a sibling that is whole on the disk, then renamed."""
         file = self._folder / name
-        temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}.tmp")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as opened:
+            with whole_file(file) as opened:
                 opened.write(data)
-                opened.flush()
-                os.fsync(opened.fileno())
-            temporary.replace(file)
         except OSError as error:
             raise WorkError(f"{file} cannot be written: {error.strerror or error}") from None
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
     def delete(self, name: str) -> None:
         """Remove a segment, and its day's folder once it is empty."""

@@ -9,7 +9,7 @@ from qindex_pipeline.tables.changes import CHANGE_REPORT, PUBLISHED_PAGES
 from qindex_pipeline.tables.chunks import CHUNKS
 from qindex_pipeline.tables.gaps import DOCUMENTATION_GAPS
 from qindex_pipeline.tables.index import CALIBRATIONS, EMBEDDINGS, EVALUATION
-from qindex_pipeline.tables.pages import PAGE_BODIES, RAW_PAGES
+from qindex_pipeline.tables.pages import PAGE_BODIES, RAW_PAGES, rows_without_texts
 from qindex_pipeline.tables.questions import CANDIDATE_QUESTIONS, GROUNDED_QUESTIONS
 from qindex_pipeline.tables.table import SchemaError, Table, to_arrow, to_frame, to_rows
 from qindex_pipeline.tables.upgrades import upgraded
@@ -29,6 +29,7 @@ __all__ = [
     "TABLES",
     "SchemaError",
     "Table",
+    "rows_without_texts",
     "to_arrow",
     "to_frame",
     "to_rows",

@@ -1,5 +1,8 @@
 """What a crawl leaves: a row for each requested URL, and the HTML behind it."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pyarrow as pa
 
 from qindex_pipeline.tables.fields import TEXTS, TIME, column, optional
@@ -83,3 +86,13 @@ PAGE_BODIES = Table(
     ),
 )
 """The HTML behind raw_pages: a new extractor reads it again without a new download."""
+
+
+def rows_without_texts(raw_pages: pa.Table, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Some columns of raw_pages as rows; the texts, most of the table, stay in Arrow.
+
+    `has_content` stands in their place.
+    """
+    has_content = raw_pages.column("markdown").is_valid().to_pylist()
+    rows = raw_pages.select(list(columns)).to_pylist()
+    return [row | {"has_content": has} for row, has in zip(rows, has_content, strict=True)]

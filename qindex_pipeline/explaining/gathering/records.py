@@ -12,8 +12,6 @@ from qindex_pipeline.explaining.model.facts import Made
 from qindex_pipeline.extras import install_command
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from qindex_pipeline.settings import Settings
     from qindex_pipeline.sites import Site
 
@@ -84,7 +82,7 @@ def made_of(row: Row) -> Made:
 def _records(settings: "Settings", site: str) -> Records:
     try:
         from qindex_pipeline.store import ParquetStore
-        from qindex_pipeline.tables import CHUNKS, GROUNDED_QUESTIONS, RAW_PAGES
+        from qindex_pipeline.tables import CHUNKS, GROUNDED_QUESTIONS, RAW_PAGES, rows_without_texts
     except ModuleNotFoundError as error:
         return Records(
             note=f"{site}: crawl, rejected questions and origins are not shown, since "
@@ -103,17 +101,11 @@ def _records(settings: "Settings", site: str) -> Records:
         else None
     )
     return Records(
-        pages=None if pages is None else _page_rows(pages),
+        pages=None if pages is None else rows_without_texts(pages, _PAGE_COLUMNS),
         chunks=None if chunks is None else chunks.to_pylist(),
         questions=None if questions is None else _by_chunk(questions.to_pylist()),
         note=note,
     )
-
-
-def _page_rows(pages: "pa.Table") -> list[Row]:
-    has_content = pages.column("markdown").is_valid().to_pylist()
-    rows = pages.select(_PAGE_COLUMNS).to_pylist()
-    return [row | {"has_content": has} for row, has in zip(rows, has_content, strict=True)]
 
 
 def _by_chunk(questions: Sequence[Row]) -> dict[str, list[Row]]:
